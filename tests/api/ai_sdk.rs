@@ -227,7 +227,7 @@ async fn f005_model_rejection_is_error_chunk_with_metadata() {
     assert_eq!(chunk_types(&chunks), ["start", "message-metadata", "error"]);
     let why = &chunks[1]["messageMetadata"]["error"];
     assert_eq!((&why["code"], &why["retryable"]), (&json!("upstream_rejected"), &json!(false)));
-    assert_eq!(chunks[2]["errorText"], "The model refused the request.");
+    assert_eq!(chunks[2]["errorText"], "The model rejected the request.");
 }
 
 #[tokio::test]

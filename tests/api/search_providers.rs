@@ -49,8 +49,8 @@ async fn aws_alone_searches_without_any_key() {
 #[tokio::test]
 async fn f061_f062_f063_f065_aws_failure_is_a_failed_call() {
     for (status, attempts, message) in [
-        (400, 1, "The search service did not accept the query."),
-        (403, 1, "The search service does not accept this product's key."),
+        (400, 1, "The search service rejected the query."),
+        (403, 1, "The search service rejected the server's key."),
         (429, 2, "The search service is busy."),
         (503, 2, "The search service cannot be reached right now."),
     ] {

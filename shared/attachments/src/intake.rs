@@ -149,7 +149,7 @@ impl Attachments {
         let totals = self.records.totals(owner).await?;
         self.delete_all(owner, totals.leaving).await?;
         if totals.count >= MAX_OWNER_FILES || totals.bytes.saturating_add(bytes) > MAX_OWNER_BYTES {
-            let message = "You have as many files as one may have: delete conversations with files";
+            let message = "You have reached the limit of stored files: delete conversations with files";
             return Err(too_large(message));
         }
         Ok(())
@@ -177,7 +177,7 @@ pub async fn read_once(reader: &Reader, name: &str, bytes: Vec<u8>) -> Result<At
 pub async fn read_picture(bytes: Vec<u8>) -> Result<(&'static str, Vec<u8>), TurnError> {
     blocking(move || {
         let file_type = FileType::recognise(&bytes, "").ok().filter(|file_type| file_type.is_image());
-        let message = "There is no picture: PNG, JPEG, WebP and GIF are accepted";
+        let message = "This is not an image: PNG, JPEG, WebP and GIF are accepted";
         let file_type = file_type.ok_or_else(|| TurnError::new(ErrorCode::UnsupportedMediaType, message))?;
         Ok((file_type.media_type(), clean_picture(file_type, &bytes)?.bytes))
     })
@@ -191,7 +191,7 @@ pub fn is_picture(bytes: &[u8]) -> bool {
 
 fn clean_picture(file_type: FileType, bytes: &[u8]) -> Result<Picture, TurnError> {
     if bytes.len() > MAX_PICTURE_BYTES {
-        return Err(too_large("A picture may have at most 3.75 MiB: make it smaller"));
+        return Err(too_large("An image may have at most 3.75 MiB: make it smaller"));
     }
     files::clean_picture(file_type, bytes).map_err(to_turn_error)
 }

@@ -81,7 +81,7 @@ impl Attachments {
     /// `not_found` for one that is not the owner's.
     pub async fn find(&self, owner: &Owner, ids: &[String]) -> Result<Vec<Attachment>, TurnError> {
         let records = self.records.get_all(owner, ids, SystemTime::now()).await?;
-        let message = "One of the `attachments` is not there. Files that no message uses are deleted after 24 hours.";
+        let message = "One of the `attachments` does not exist. Files that no message uses are deleted after 24 hours.";
         let records = records.ok_or_else(|| TurnError::new(ErrorCode::NotFound, message))?;
         Ok(records.iter().map(|record| record.file.attachment()).collect())
     }

@@ -30,16 +30,16 @@ macro_rules! declare_error_codes {
 declare_error_codes! {
     /// The request is not of the documented form.
     InvalidRequest = "invalid_request": "The request is not valid.",
-    Unauthorized = "unauthorized": "A valid key is needed.",
+    Unauthorized = "unauthorized": "A valid access key is required.",
     /// A valid credential that may not do this.
     Forbidden = "forbidden": "This is not allowed.",
     /// The resource does not exist or belongs to another user.
-    NotFound = "not_found": "There is nothing here.",
+    NotFound = "not_found": "This does not exist.",
     /// No such model (OpenAI routes).
     ModelNotFound = "model_not_found": "There is no such model.",
     /// No such response of this owner (OpenAI routes).
     PreviousResponseNotFound = "previous_response_not_found": "There is no response with this id.",
-    MethodNotAllowed = "method_not_allowed": "This path does not take that method.",
+    MethodNotAllowed = "method_not_allowed": "This path does not support that method.",
     TurnInProgress = "turn_in_progress": "An answer is still being written in this conversation.",
     IdempotencyMismatch = "idempotency_mismatch": "This idempotency key was used with another request.",
     TooLarge = "too_large": "The request is too large.",
@@ -49,19 +49,19 @@ declare_error_codes! {
     /// The caller, or this service at the model's endpoint, exceeded a rate limit.
     RateLimited = "rate_limited": "Too many requests. Please wait a moment.",
     /// A quota is used up until it is renewed or paid for.
-    QuotaExhausted = "quota_exhausted": "The allowance is used up.",
-    Internal = "internal": "Something went wrong on our side.",
+    QuotaExhausted = "quota_exhausted": "The quota is used up.",
+    Internal = "internal": "Something went wrong on the server.",
     /// The model's endpoint cannot be reached or is overloaded.
     UpstreamUnavailable = "upstream_unavailable": "The model cannot be reached right now.",
     UpstreamBadResponse = "upstream_bad_response": "The model sent an answer that could not be read.",
-    UpstreamRejected = "upstream_rejected": "The model refused the request.",
-    UpstreamAuth = "upstream_auth": "The model's endpoint did not accept this service's key.",
+    UpstreamRejected = "upstream_rejected": "The model rejected the request.",
+    UpstreamAuth = "upstream_auth": "The model's provider rejected the server's key.",
     UpstreamStalled = "upstream_stalled": "The model stopped answering.",
     UpstreamDisconnected = "upstream_disconnected": "The connection to the model was lost.",
     ContentFiltered = "content_filtered": "The provider's content filter stopped this answer.",
     ContextTooLong = "context_too_long": "The conversation is too long for this model.",
     /// The message has pictures that the model does not take.
-    ImagesUnsupported = "images_unsupported": "This model does not take pictures.",
+    ImagesUnsupported = "images_unsupported": "This model cannot read images.",
     Deadline = "deadline": "Time ran out before there was an answer.",
     /// The turn was interrupted: its process ended or was shut down.
     Interrupted = "interrupted": "The answer was interrupted.",
@@ -71,7 +71,7 @@ declare_error_codes! {
     /// The function was deployed without an authentication setting.
     AuthNotConfigured = "auth_not_configured": "Authentication is not configured.",
     /// A setting of the function is invalid, so it serves nothing.
-    NotConfigured = "not_configured": "This server is not configured. Its log names the setting.",
+    NotConfigured = "not_configured": "A setting of this server is invalid. Its log shows which one.",
 }
 
 impl ErrorCode {

@@ -66,8 +66,8 @@ impl SearchFailure {
             Self::OutOfBudget => ("quota_exhausted", "Today's searches are used up.", texts.out_of_budget),
             Self::Timeout => ("timeout", "The search took too long.", texts.timed_out),
             Self::Busy => ("failed", "The search service is busy.", texts.busy),
-            Self::Rejected => ("failed", "The search service did not accept the query.", texts.rejected),
-            Self::Refused => ("failed", "The search service does not accept this product's key.", texts.refused),
+            Self::Rejected => ("failed", "The search service rejected the query.", texts.rejected),
+            Self::Refused => ("failed", "The search service rejected the server's key.", texts.refused),
             Self::Exhausted | Self::Spent => ("failed", "The search allowance is used up for now.", texts.spent),
             Self::Unavailable => ("failed", "The search service cannot be reached right now.", texts.unavailable),
             Self::BadResponse => {

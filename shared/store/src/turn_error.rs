@@ -62,7 +62,7 @@ impl From<KeyError> for TurnError {
         match error {
             KeyError::LastAdministrator => Self::new(
                 ErrorCode::InvalidRequest,
-                "This is the last administrator's key without an end; make one for another user first",
+                "This is the last administrator key without an expiry; create one for another user first",
             ),
             KeyError::Store(error) => error.into(),
         }

@@ -170,7 +170,7 @@ mod tests {
         };
         let plain = |status, text: &str| (status, "text/plain".to_owned(), text.to_owned());
         assert_eq!(send("POST", "/plain").await, plain(429, "Too many requests. Please wait a moment."));
-        assert_eq!(send("GET", "/plain").await, plain(405, "This path does not take that method."));
+        assert_eq!(send("GET", "/plain").await, plain(405, "This path does not support that method."));
         for (method, path, status) in [("POST", "/native", 429), ("GET", "/native", 405), ("GET", "/nowhere", 404)] {
             let (found, content_type, _) = send(method, path).await;
             assert_eq!((found, content_type.as_str()), (status, "application/json"), "{method} {path}");

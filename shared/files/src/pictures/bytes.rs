@@ -7,8 +7,7 @@ pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
 impl<'a> Bytes<'a> {
     /// The next `count` bytes.
     pub(super) fn take(&mut self, count: usize) -> Result<&'a [u8], FileError> {
-        let (taken, rest) =
-            self.0.split_at_checked(count).ok_or_else(|| FileError::damaged("the picture is cut off"))?;
+        let (taken, rest) = self.0.split_at_checked(count).ok_or_else(|| FileError::damaged("the image is cut off"))?;
         self.0 = rest;
         Ok(taken)
     }

@@ -48,12 +48,12 @@ impl Picture {
     /// An empty file of a picture of this size.
     fn new((width, height): (u32, u32)) -> Result<Self, FileError> {
         match u64::from(width) * u64::from(height) {
-            0 => Err(FileError::damaged("the picture has no pixels")),
+            0 => Err(FileError::damaged("the image has no pixels")),
             pixels if pixels > MAX_PIXELS => {
-                Err(FileError::TooLarge(format!("the picture has more than {} megapixels", MAX_PIXELS / 1_000_000)))
+                Err(FileError::TooLarge(format!("the image has more than {} megapixels", MAX_PIXELS / 1_000_000)))
             }
             _ if width.max(height) > MAX_SIDE => {
-                Err(FileError::TooLarge(format!("a side of the picture has more than {MAX_SIDE} pixels")))
+                Err(FileError::TooLarge(format!("a side of the image has more than {MAX_SIDE} pixels")))
             }
             _ => Ok(Self { bytes: Vec::new(), width, height }),
         }

@@ -90,7 +90,7 @@ async fn f065_search_failure_hides_provider_text() {
     let provider = Provider::start().await;
     provider.script([FakeReply::Status(400)]);
     let expected = (
-        failure("failed", "The search service did not accept the query."),
+        failure("failed", "The search service rejected the query."),
         "<search_error>搜索失败: 搜索服务不接受这个查询</search_error>\n没有得到结果。请如实告诉用户，不要编造。"
             .to_owned(),
     );

@@ -59,7 +59,7 @@ impl NextTurn {
             UserInput::Continue => return Err(BeginError::Unsuitable("Only an answer can be continued")),
         };
         if tree.is_too_large() {
-            return Err(BeginError::Unsuitable("This conversation has as many branches as one may have"));
+            return Err(BeginError::Unsuitable("This conversation has reached the limit of branches"));
         }
         let lease = TurnLease {
             back,

@@ -75,7 +75,7 @@ pub(crate) async fn replace(
         None if app.config.auth.uses_keys() => keys.update_unless_last(&id, &change).await?,
         None => keys.update(&id, &change).await?,
     };
-    let revoked = || ApiError::invalid_request("The key is revoked; make another one");
+    let revoked = || ApiError::invalid_request("The key is revoked; create another one");
     Ok(Json(view(&changed.ok_or_else(revoked)?, now)))
 }
 
