@@ -9,7 +9,7 @@ use crate::database::copy;
 
 /// Copies the database of this machine to a file, also while a server uses it.
 ///
-/// It holds what users wrote, and hashes of their keys. A file is there whole or not at all. The tables of a deployed
+/// The file holds what users wrote, and hashes of their keys. It is complete or absent. The tables of a deployed
 /// function are backed up by AWS: docs/data.md.
 #[derive(Args, Debug)]
 pub(crate) struct BackupCommand {
@@ -20,10 +20,10 @@ pub(crate) struct BackupCommand {
     data: PathBuf,
 }
 
-/// Puts a copy that `backup` made into a folder without a database.
+/// Restores a copy that `backup` made into a folder without a database.
 #[derive(Args, Debug)]
 pub(crate) struct RestoreCommand {
-    /// What `backup` wrote.
+    /// The file that `backup` wrote.
     file: PathBuf,
     /// The folder, in which no server may run.
     #[arg(long, value_name = "DIR", default_value = ".data")]

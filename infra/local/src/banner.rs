@@ -70,12 +70,12 @@ fn search(config: &Config, is_demo: bool) -> String {
 
 fn access(config: &Config) -> String {
     if config.auth.is_open() {
-        return "no key is required: every user of this machine may chat and read all conversations (AUTH=api_key changes that)"
+        return "no key is required: everyone on this machine can chat and read all conversations (AUTH=api_key requires keys)"
             .to_owned();
     }
     match config.auth.name() {
         "jwt" => "jwt; callers send a token of AUTH_JWT_ISSUER".to_owned(),
-        name => format!("{name}; `keys create --user NAME` makes a key"),
+        name => format!("{name}; `keys create --user NAME` creates a key"),
     }
 }
 
@@ -100,9 +100,9 @@ fn models(config: &Config) -> String {
 
 fn store(data: Option<(&Data, &EmbeddedDatabase)>, settings: &Settings) -> String {
     match data {
-        Some((Data::Memory, _)) => "DynamoDB in this process, in memory: gone when it ends".to_owned(),
+        Some((Data::Memory, _)) => "DynamoDB in this process, in memory: lost when it ends".to_owned(),
         Some((Data::Folder(folder), embedded)) => {
-            let new = if embedded.is_new { " (new: nothing was there)" } else { "" };
+            let new = if embedded.is_new { " (new)" } else { "" };
             format!("DynamoDB in this process, kept in {}{new}", folder.display())
         }
         None => format!("DynamoDB at {}", settings.var("AWS_ENDPOINT_URL_DYNAMODB").unwrap_or_default()),
@@ -120,13 +120,13 @@ fn store_notes(data: &Data, embedded: &EmbeddedDatabase) -> Vec<String> {
     let Data::Folder(folder) = data else { return notes };
     if database::is_open_to_others(folder) {
         notes.push(format!(
-            "others may look into {}, but not into its files; `chmod 700` takes that from them",
+            "other users can list {}, but not read its files; `chmod 700` prevents that",
             folder.display()
         ));
     }
     if let Some(above) = database::movable_in(folder) {
         notes.push(format!(
-            "WARNING: every user may write to {}, and so move the stored data away; `chmod o-w` takes that from them",
+            "WARNING: every user can write to {}, and so move the stored data away; `chmod o-w` prevents that",
             above.display()
         ));
     }

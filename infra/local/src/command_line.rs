@@ -44,10 +44,10 @@ struct CommandLine {
 enum Command {
     /// Serves everything (the default).
     Serve(Serve),
-    /// Makes, lists and revokes API keys.
+    /// Creates, lists and revokes API keys.
     #[command(subcommand)]
     Keys(KeysCommand),
-    /// Deletes users, and writes out what they have.
+    /// Deletes users, and exports their data.
     #[command(subcommand)]
     Users(UsersCommand),
     /// Adds, lists, removes and searches the articles of `search_articles`.
@@ -55,7 +55,7 @@ enum Command {
     Articles(ArticlesCommand),
     Backup(BackupCommand),
     Restore(RestoreCommand),
-    /// Runs a recorded turn again, without a network.
+    /// Replays a recorded turn, without a network.
     Replay(ReplayCommand),
     Smoke(SmokeCommand),
     Health(HealthCommand),
@@ -80,13 +80,13 @@ impl Command {
 
 #[derive(Args)]
 struct Serve {
-    /// The address to listen on; a loopback one where authentication is off.
+    /// The address to listen on; must be loopback if authentication is off.
     #[arg(long, default_value = "127.0.0.1", value_parser = host)]
     host: IpAddr,
     /// The port to listen on; 0 takes any free one.
     #[arg(long, default_value_t = 3000)]
     port: u16,
-    /// The folder in which conversations are kept.
+    /// The folder that stores conversations.
     #[arg(long, value_name = "DIR", default_value = ".data")]
     data: PathBuf,
     /// Keeps everything in memory only.
@@ -95,7 +95,7 @@ struct Serve {
     /// Also serves the embedded DynamoDB at this address.
     #[arg(long, value_name = "ADDR:PORT")]
     dynamodb: Option<SocketAddr>,
-    /// Records every turn in this folder, a file each: what users write, what models and tools answer, but no key.
+    /// Records every turn in this folder, one file each: what users write, what models and tools answer, but no keys.
     #[arg(long, value_name = "DIR")]
     record: Option<String>,
     /// The folder of documents that the agent `documents` answers from. It is only read.

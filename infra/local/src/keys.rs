@@ -16,14 +16,14 @@ const DAY: Duration = Duration::from_hours(24);
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum KeysCommand {
-    /// Makes a key and shows it, once.
+    /// Creates a key and shows it once.
     Create(Create),
-    /// Lists all keys; what they are is not kept.
+    /// Lists all keys, without their values, which are not stored.
     List {
         #[command(flatten)]
         location: StoreLocation,
     },
-    /// Makes a key invalid for good; running servers and functions refuse it within 30 seconds.
+    /// Revokes a key permanently; running servers and functions reject it within 30 seconds.
     Revoke {
         /// The key's id, as `keys list` shows it.
         id: String,
@@ -34,16 +34,16 @@ pub(crate) enum KeysCommand {
 
 #[derive(Args, Debug)]
 pub(crate) struct Create {
-    /// Whose key it is; keys of one name reach the same conversations.
+    /// The user of the key; keys of the same user share their conversations.
     #[arg(long, value_name = "NAME", value_parser = user)]
     user: String,
-    /// Lets the holder administer.
+    /// Makes the user an administrator.
     #[arg(long)]
     admin: bool,
-    /// Makes the key invalid after so many days.
+    /// Expires the key after this many days.
     #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=3650))]
     expires: Option<u32>,
-    /// A group of the holder; repeat it for more.
+    /// A group of the user; repeat the option for more.
     #[arg(long = "group", value_name = "NAME")]
     groups: Vec<String>,
     #[command(flatten)]
@@ -75,7 +75,7 @@ impl KeysCommand {
                             note: if key.administrator { administrator_note(keys).await? } else { String::new() },
                         })
                     }
-                    None => Err(CommandError::failed("there is no key of this id; `keys list` shows all")),
+                    None => Err(CommandError::failed("there is no key with this id; `keys list` shows all")),
                 }
             }
         }
@@ -84,7 +84,7 @@ impl KeysCommand {
 
 /// A note if nobody can administer any more; empty otherwise.
 pub(crate) async fn administrator_note(keys: &Keys) -> Result<String, CommandError> {
-    let note = "No administrator's key without an end is left; `keys create --user NAME --admin` makes one.";
+    let note = "No administrator key without an expiry is left; `keys create --user NAME --admin` creates one.";
     Ok(if keys.has_administrator().await? { String::new() } else { note.to_owned() })
 }
 
@@ -97,7 +97,7 @@ impl Create {
         let new = NewKey { owner: self.user, administrator: self.admin, expires, citation_links: false, groups };
         let made = opened.store.keys.create(&key, &new, now).await?;
         record(&opened.store, "key.create", &made.id).await;
-        let note = format!("The key {} of {}. It is shown only now; keep it well.", made.id, made.owner);
+        let note = format!("The key {} of {}. It is shown only once: store it safely.", made.id, made.owner);
         Ok(CommandOutput { result: key.text().expose_secret().to_owned(), note })
     }
 }

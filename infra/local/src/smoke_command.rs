@@ -10,10 +10,10 @@ const DEFAULT_KEY_VARIABLE: &str = "LAMBDA_CHAT_KEY";
 
 /// Checks a deployment as its clients see it: access, streaming, storage, a tool, resuming, stopping.
 ///
-/// Four turns are paid for; what they leave is deleted.
+/// It runs four turns, which cost tokens, and deletes what they store.
 #[derive(Args, Debug)]
 pub(crate) struct SmokeCommand {
-    /// Where the deployment is, such as `https://chat.example`.
+    /// The URL of the deployment, such as `https://chat.example`.
     url: String,
     /// The model that answers; the default one if none is named.
     #[arg(long, value_name = "NAME")]
@@ -26,7 +26,7 @@ pub(crate) struct SmokeCommand {
 /// Checks whether a server answers, for health checks of containers: exit code 0, or 1 with the reason.
 #[derive(Args, Debug)]
 pub(crate) struct HealthCommand {
-    /// Where the server is.
+    /// The URL of the server.
     #[arg(default_value = "http://127.0.0.1:3000")]
     url: String,
 }

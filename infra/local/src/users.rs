@@ -20,15 +20,15 @@ const OWNER_KINDS: [&str; 3] = ["key:", "name:", "token:"];
 #[derive(Subcommand, Debug)]
 pub(crate) enum UsersCommand {
     Delete(Delete),
-    /// Writes everything that a user has, a JSON object a line; the last one has `end`.
+    /// Exports everything stored about a user, one JSON object per line; the last one has `end`.
     Export {
         /// The name, as for `delete`.
         #[arg(value_parser = user)]
         name: String,
-        /// Takes the one for whom this issuer makes tokens, instead of the one who has keys.
+        /// Exports the user whose tokens this issuer signs, instead of the user with API keys.
         #[arg(long, value_name = "URL", value_parser = issuer)]
         issuer: Option<String>,
-        /// The file to write, which must not exist; else the output.
+        /// The file to write, which must not exist; by default standard output.
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
         #[command(flatten)]
@@ -36,26 +36,26 @@ pub(crate) enum UsersCommand {
     },
 }
 
-/// Deletes everything that a user has: keys, conversations, and whatever else is kept under the name.
+/// Deletes everything stored about a user: keys, conversations, and all other data.
 ///
-/// At a terminal it shows what that is, and deletes it only after the answer `yes`.
+/// At a terminal it first shows what that is, and deletes it only after `yes` is typed.
 #[derive(Args, Debug)]
 pub(crate) struct Delete {
     /// The name that keys were made for, and that callers give where authentication is off; with `--issuer` the
     /// subject of tokens.
     #[arg(value_parser = user, required_unless_present = "from")]
     pub(crate) name: Option<String>,
-    /// Deletes the users of a list instead, one on each line; `-` reads the standard input. A line is a name, or an
+    /// Deletes the users in a list instead, one per line; `-` reads standard input. A line is a name, or an
     /// owner as in the first line of an export, such as `key:ann`.
     #[arg(long, value_name = "FILE", conflicts_with = "name")]
     pub(crate) from: Option<PathBuf>,
-    /// Deletes the one for whom this issuer makes tokens, instead of the one who has keys.
+    /// Deletes the user whose tokens this issuer signs, instead of the user with API keys.
     #[arg(long, value_name = "URL", value_parser = issuer)]
     pub(crate) issuer: Option<String>,
     /// Shows what would be deleted, and deletes nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Deletes without a question.
+    /// Deletes without confirmation.
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) yes: bool,
     #[command(flatten)]
@@ -130,7 +130,7 @@ fn open_output(file: Option<&Path>) -> io::Result<Box<dyn Write + Send>> {
 }
 
 fn nothing_of(names: &str) -> CommandError {
-    CommandError::failed(format!("there is nothing of a user {names}"))
+    CommandError::failed(format!("nothing is stored about a user {names}"))
 }
 
 impl Delete {
@@ -199,7 +199,7 @@ impl Delete {
 
 /// Whether the next line of a person is `yes`.
 fn is_confirmed(input: &mut impl BufRead) -> bool {
-    print_line(&mut io::stderr(), "Delete all of this for good? Only `yes` deletes it.");
+    print_line(&mut io::stderr(), "Delete all of this permanently? Type `yes` to confirm.");
     let mut answer = String::new();
     input.read_line(&mut answer).is_ok() && answer.trim() == "yes"
 }

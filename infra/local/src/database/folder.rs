@@ -144,11 +144,11 @@ fn check_owner(folder: &Path) -> io::Result<()> {
     const ROOT: u32 = 0;
     let metadata = fs::metadata(folder)?;
     if metadata.mode() & 0o002 != 0 {
-        return Err(io::Error::other("every user may write to it: take that from them with `chmod o-w`"));
+        return Err(io::Error::other("every user can write to it: prevent that with `chmod o-w`"));
     }
     let is_own_group = metadata.gid() == rustix::process::getegid().as_raw();
     if metadata.mode() & 0o020 != 0 && !is_own_group {
-        return Err(io::Error::other("another group may write to it: take that from it with `chmod g-w`"));
+        return Err(io::Error::other("another group can write to it: prevent that with `chmod g-w`"));
     }
     if ![rustix::process::geteuid().as_raw(), ROOT].contains(&metadata.uid()) {
         return Err(io::Error::other("it belongs to another user"));

@@ -34,7 +34,7 @@ pub(crate) struct EvaluateCommand {
     /// A file of questions, one JSON object in each line, instead of the 30 built-in ones.
     #[arg(long, value_name = "FILE")]
     questions: Option<PathBuf>,
-    /// Run the 10 built-in questions about documents instead, over the built-in sample documents.
+    /// Runs the 10 built-in questions about documents instead, over the built-in sample documents.
     #[arg(long, conflicts_with = "questions")]
     documents: bool,
 }

@@ -47,7 +47,7 @@ async fn commands_agree_about_user_without_data() {
     {
         let run = store.run(command).await;
         assert_eq!((run.exit_code, run.output.as_str()), (Some(1), ""), "{command:?}");
-        assert_eq!(run.errors, "lambda-chat: there is nothing of a user bob\n", "{command:?}");
+        assert_eq!(run.errors, "lambda-chat: nothing is stored about a user bob\n", "{command:?}");
     }
 }
 
@@ -63,7 +63,7 @@ async fn f150_list_of_leavers_is_deleted() {
     let expected = format!("{}nothing of nobody\n{}nothing of name:carl\n", line("ann"), line("key:bob"));
     assert_eq!((deleted.exit_code, deleted.output), (Some(1), expected));
     assert!(
-        deleted.errors.ends_with("lambda-chat: there is nothing of a user nobody, name:carl\n"),
+        deleted.errors.ends_with("lambda-chat: nothing is stored about a user nobody, name:carl\n"),
         "{}",
         deleted.errors
     );
