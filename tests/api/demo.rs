@@ -23,7 +23,7 @@ async fn demo_answers_a_question_from_search_results() {
 }
 
 const PREPARED: [(&str, &str); 2] =
-    [("Lambda Chat 是什么，用起来要花多少钱？", "zh"), ("What does Lambda Chat do and cost?", "en")];
+    [("Lambda Chat 是什么，用起来要花多少钱？", "zh"), ("What does Lambda Chat do, and what does it cost?", "en")];
 
 /// The sources of a turn by the mark that cites them.
 fn sources_by_mark(turn: &Transcript) -> Vec<(String, Value)> {
@@ -107,7 +107,7 @@ async fn demo_has_documents_until_a_model_is_configured() {
 #[tokio::test]
 async fn demo_suggests_questions_after_prepared_turns() {
     let app = TestApp::start_with(&NOTHING_CONFIGURED).await;
-    for (question, expected) in [(PREPARED[1].0, "What happens if my connection breaks?\n"), ("Hi", "")] {
+    for (question, expected) in [(PREPARED[1].0, "What happens if my connection drops?\n"), ("Hi", "")] {
         let content = format!("A user asked:\n{question}\n\nThe answer was:\n1\n\nWrite three short questions.");
         let body = json!({"model": "demo", "tool_choice": "none", "messages": [{"role": "user", "content": content}]});
         let reply = app.post("/v1/chat/completions", &body).await.ok();

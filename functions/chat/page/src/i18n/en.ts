@@ -64,7 +64,7 @@ export const en = {
   demo: {
     name: "You’re trying the demo.",
     text: "It only knows about Lambda Chat.",
-    examples: ["What does Lambda Chat do and cost?", "Where are conversations kept?", "What happens if my connection breaks?"],
+    examples: ["What does Lambda Chat do, and what does it cost?", "Where are conversations kept?", "What happens if my connection drops?"],
     more: "Use a real model",
     cut: "Cut the connection",
     resumed: (ms: string) => `Reconnected after ${ms} ms and continued where it was cut.`,

@@ -97,7 +97,7 @@ fn question_about_documents_is_answered_with_cited_lines() {
     let offer = "### grep_search - search";
     let call = reply_text(offer, &[("user", "What did we agree on with the landlord?")]);
     let expected = r#"<tool_call>{"tool": "grep_search", "pattern": "(?i)agree|landlord"}</tool_call>"#;
-    assert!(call.contains("I will use grep_search") && call.ends_with(expected), "{call}");
+    assert!(call.contains("I’ll use grep_search") && call.ends_with(expected), "{call}");
     let found = json!({"matches": [
         {"file": "notes.md", "lines": ["9:The landlord called."]},
         {"file": "contracts/lease.md", "lines": ["2:# Agreed with the landlord", "3:nothing"]},
@@ -105,12 +105,12 @@ fn question_about_documents_is_answered_with_cited_lines() {
     let result = format!("<tool_result name=\"grep_search\">\n{found}\n</tool_result>");
     let question = [("user", "What did we agree on with the landlord?"), ("assistant", call.as_str())];
     let reply = reply_text(offer, &[&question[..], &[("user", result.as_str())]].concat());
-    let expected = "These lines of the documents fit “What did we agree on with the landlord?”:\n\n\
+    let expected = "These lines of the documents match “What did we agree on with the landlord?”:\n\n\
         - Agreed with the landlord `contracts/lease.md:2`\n- The landlord called. `notes.md:9`\n\n";
     assert!(reply.starts_with(expected), "{reply}");
     let nothing = "<tool_result name=\"grep_search\">\n{\"matches\": []}\n</tool_result>";
     let reply = reply_text(offer, &[&question[..], &[("user", nothing)]].concat());
-    assert!(reply.starts_with("The documents have none of the terms"), "{reply}");
+    assert!(reply.starts_with("None of the terms in this question"), "{reply}");
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn small_talk_is_answered_plainly() {
     for (text, answer) in [
         ("你好", "你好！"),
         ("Say hello.", "Hello!"),
-        ("Thanks!", "You are welcome!"),
+        ("Thanks!", "You’re welcome!"),
         ("你是谁？", "我是 Lambda Chat 内置的演示模型"),
     ] {
         let reply = reply_text(TEACHING, &[("user", text)]);
@@ -137,7 +137,7 @@ fn next_question_starts_a_new_search() {
 #[test]
 fn reply_without_tools_admits_missing_knowledge() {
     let reply = reply_text("You are helpful.", &[("user", "Who won the last race?")]);
-    assert!(reply.starts_with("I am a demo model without any knowledge"), "{reply}");
+    assert!(reply.starts_with("I’m a demo model without any knowledge"), "{reply}");
 }
 
 #[tokio::test]
