@@ -51,7 +51,7 @@ impl SmokeCommand {
         let variable = self.key_from.as_deref().unwrap_or(DEFAULT_KEY_VARIABLE);
         let key = Secret::from_settings(settings, variable)?;
         if key.is_none() && self.key_from.is_some() {
-            return Err(SettingError::new(variable, "the key that --key-from promises").into());
+            return Err(SettingError::new(variable, "the key that --key-from names").into());
         }
         let target = target(&self.url, key)?;
         let options = SmokeOptions { model: self.model, ..SmokeOptions::default() };

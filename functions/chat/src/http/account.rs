@@ -129,6 +129,6 @@ pub(crate) async fn erase(
 fn parse_confirmation(body: &[u8]) -> Result<Option<String>> {
     let mut fields = StrictObject::parse(body)?;
     let confirmed = fields.take_string("confirm").is_ok_and(|confirm| confirm.as_deref() == Some(CONFIRMATION));
-    let message = "`confirm` must be \"erase\": everything that the caller has is deleted for good";
+    let message = "`confirm` must be \"erase\": everything stored about the caller is deleted permanently";
     if confirmed { Ok(fields.take_string("userId")?) } else { Err(ApiError::invalid_request(message)) }
 }

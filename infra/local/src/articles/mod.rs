@@ -109,7 +109,7 @@ impl ArticlesCommand {
                         return Ok(format!("removed {id}").into());
                     }
                 }
-                let text = "there is no article of this id, path or address; `articles list` shows all";
+                let text = "there is no article with this id, path or address; `articles list` shows all";
                 Err(CommandError::failed(text))
             }
             Self::Search { query, limit, collection } => {

@@ -111,7 +111,7 @@ async fn obstacle(uri: &Uri, limit: Duration) -> Option<Obstacle> {
     let cause = match timeout(limit, TcpStream::connect(&*addresses)).await {
         _ if addresses.is_empty() => "its name has no address (DNS)",
         Ok(Err(error)) if error.kind() == ErrorKind::ConnectionRefused => "the connection is refused",
-        Ok(Err(_)) => "there is no way to it",
+        Ok(Err(_)) => "there is no route to it",
         Err(_elapsed) => "it does not answer",
         Ok(Ok(_)) if !is_tls => return None,
         Ok(Ok(_)) => {

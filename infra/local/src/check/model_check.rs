@@ -238,7 +238,7 @@ fn call_text(called: bool) -> &'static str {
     if called {
         "the model called the tool"
     } else {
-        "the model did not call the tool that it was to call: `evaluate` measures how often it does"
+        "the model did not call the tool that it should call: `evaluate` measures how often it does"
     }
 }
 

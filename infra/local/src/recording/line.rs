@@ -166,7 +166,7 @@ impl RecordedTurn {
         let bytes =
             fs::read(path).map_err(|error| CommandError::wrong_use(format!("{name} cannot be read: {error}")))?;
         let broken =
-            |line| CommandError::wrong_use(format!("{name} is no recording: line {line} is not of the format"));
+            |line| CommandError::wrong_use(format!("{name} is not a recording: line {line} is not of the format"));
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
         let mut lines = bytes[..whole].split_inclusive(|byte| *byte == b'\n').zip(1..);
         let (first, _) = lines.next().ok_or_else(|| broken(1))?;

@@ -218,7 +218,7 @@ async fn missing_tool_call_is_a_note() {
     let (model, search) = (FakeModel::start().await, FakeTavily::start().await);
     model.respond_with(|_| Completion::of(["1, ", "2, ", "3"]));
     let tools = "  note    tools      prompted (native tools are not known for this model); the model did not call the tool \
-                 that it was to call: `evaluate` measures how often it does\n";
+                 that it should call: `evaluate` measures how often it does\n";
     let expected = report(&[ANSWER, STREAMING, tools, WINDOW].concat(), NOTES);
     assert_eq!(check(&model, &search, &[]).await, passed(&expected));
 }

@@ -141,7 +141,7 @@ impl CallError {
         match self {
             Self::Egress(error) => error.to_string(),
             Self::Status(status, _) => format!("status {status}"),
-            Self::NoSecret => "its secret cannot be had".to_owned(),
+            Self::NoSecret => "its secret cannot be read".to_owned(),
             Self::ShortSecret => "its secret is too short".to_owned(),
             Self::Rpc(error) => format!("error {}", error.code),
             Self::Unreadable | Self::WantsInput => "the answer cannot be read".to_owned(),

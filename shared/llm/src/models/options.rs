@@ -31,7 +31,7 @@ const FIELDS: &JsonFields = &[
     ("provider", "a provider's name"),
     ("fallback", ACCEPTED_FALLBACK),
     ("onlyFor", "an array of names of groups"),
-    ("price", "an object with \"input\", \"output\" and at will \"cachedInput\" and \"cacheWrite\""),
+    ("price", "an object with \"input\", \"output\" and optionally \"cachedInput\" and \"cacheWrite\""),
     ("input", ACCEPTED_PRICE),
     ("output", ACCEPTED_PRICE),
     ("cachedInput", ACCEPTED_PRICE),
