@@ -7,7 +7,7 @@ import { assertAccessible } from "../support/axe.js";
 import { messageBox, prose, setUp, waitForText } from "../support/fixture.js";
 import { converse } from "../support/library.js";
 
-const palette = (page) => page.getByRole("dialog", { name: "Commands and conversations" });
+const palette = (page) => page.getByRole("dialog", { name: "Search and commands" });
 const selected = (page) => palette(page).locator('[aria-selected="true"]');
 
 async function open(page) {

@@ -51,13 +51,13 @@ export const en = {
     placeholder: "Ask anything",
     send: "Send (Enter)",
     stop: "Stop (Escape)",
-    palette: "Commands and conversations",
+    palette: "Search and commands",
     actions: "Conversation actions",
   },
 
   welcome: {
     title: "What would you like to know?",
-    text: "Searches the web when it needs to, and shows you every source.",
+    text: "Searches the web when needed, and shows you every source.",
     examples: ["How do heat pumps work?", "What is 365 × 24 × 60?", "What time is it in Tokyo?"],
   },
 

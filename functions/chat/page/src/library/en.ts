@@ -60,7 +60,7 @@ export const texts = {
       shortcuts: "Keyboard shortcuts",
       send: "Send the message",
       line: "New line in the message",
-      stop: "Stop the answer, or close what is open",
+      stop: "Stop the answer, or close what’s open",
     },
     returnKey: "Enter",
     shift: "Shift",
