@@ -23,7 +23,7 @@ async fn demo_answers_a_question_from_search_results() {
 }
 
 const PREPARED: [(&str, &str); 2] =
-    [("Lambda Chat 是什么，用起来要花多少钱？", "zh"), ("What does Lambda Chat do, and what does it cost?", "en")];
+    [("Lambda Chat 是什么，用起来要花多少钱？", "zh"), ("What does Lambda Chat do and cost?", "en")];
 
 /// The sources of a turn by the mark that cites them.
 fn sources_by_mark(turn: &Transcript) -> Vec<(String, Value)> {

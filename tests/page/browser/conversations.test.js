@@ -220,7 +220,7 @@ test("without a configured model the demo answers", async (t) => {
   const { page, url } = await setUp(t, { settings });
   await page.goto(url);
   await page.getByText("You’re trying the demo.").waitFor();
-  await page.getByRole("button", { name: "What does Lambda Chat do, and what does it cost?" }).click();
+  await page.getByRole("button", { name: "What does Lambda Chat do and cost?" }).click();
   await page.locator(".step.ok").first().waitFor();
   await lastAnswer(page).locator(".message-actions").waitFor();
 });

@@ -8,7 +8,7 @@ import { exchange, prose, setUp, waitForText } from "../support/fixture.js";
 import { list, titles } from "../support/library.js";
 
 const toggle = (page) => page.getByRole("button", { name: "Temporary conversation", exact: true });
-const note = (page) => page.getByText("It doesn’t appear in the list or in search, and is deleted within 24 hours.");
+const note = (page) => page.getByText("Not in your list or search, and deleted within 24 hours.");
 
 test("a temporary chat is marked and in no list", async (t) => {
   const fixture = await setUp(t);

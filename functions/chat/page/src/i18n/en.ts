@@ -57,14 +57,14 @@ export const en = {
 
   welcome: {
     title: "What would you like to know?",
-    text: "Searches the web when needed, and shows you every source.",
+    text: "Searches the web when needed and shows every source.",
     examples: ["How do heat pumps work?", "What is 365 × 24 × 60?", "What time is it in Tokyo?"],
   },
 
   demo: {
     name: "You’re trying the demo.",
     text: "It only knows about Lambda Chat.",
-    examples: ["What does Lambda Chat do, and what does it cost?", "Where are conversations kept?", "What happens if my connection drops?"],
+    examples: ["What does Lambda Chat do and cost?", "Where are conversations kept?", "What happens if my connection drops?"],
     more: "Use a real model",
     cut: "Cut the connection",
     resumed: (ms: string) => `Reconnected after ${ms} ms and continued where it was cut.`,
@@ -74,7 +74,7 @@ export const en = {
 
   temporary: {
     name: "Temporary conversation.",
-    text: " It doesn’t appear in the list or in search, and is deleted within 24 hours.",
+    text: " Not in your list or search, and deleted within 24 hours.",
     delete: "Delete now",
     title: "Temporary conversation",
   },

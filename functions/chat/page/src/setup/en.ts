@@ -3,7 +3,7 @@
 export const setup = {
   intro: "You’re using the demo because no model is configured yet. Set one up in three steps.",
   provider: "Provider",
-  providers: { bedrock: "Amazon Bedrock (no key)", anthropic: "Anthropic Claude", gemini: "Google Gemini", ark: "Volcengine Ark", openai: "OpenAI or a compatible service", ollama: "Ollama" },
+  providers: { bedrock: "Amazon Bedrock (no key)", anthropic: "Anthropic Claude", gemini: "Google Gemini", ark: "Volcengine Ark", openai: "OpenAI or compatible", ollama: "Ollama" },
   platform: "Runs on",
   platforms: { laptop: "A computer or container", lambda: "AWS Lambda" },
   modelStep: "Set up the model",

@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn rounds_search_side_by_side_then_read() {
-        let question = "What does Lambda Chat do, and what does it cost?";
+        let question = "What does Lambda Chat do and cost?";
         let calls = |rounds, pages| {
             let reply = PreparedTurn::reply(&situation(question, Language::En, rounds, pages))?;
             Some(reply.calls.into_iter().map(|call| (call.tool, call.value)).collect::<Vec<_>>())
