@@ -9,7 +9,7 @@ import { sendMessage, exchange, prose, waitForText, setUp } from "../support/fix
 const privacyDialog = (page) => page.getByRole("dialog", { name: "Settings" });
 const eraseDialog = (page) => page.getByRole("dialog", { name: "Erase everything?" });
 const erasedDialog = (page) => page.getByRole("dialog", { name: "Everything has been erased" });
-const confirmation = (page) => eraseDialog(page).getByLabel("Type erase to confirm");
+const confirmation = (page) => eraseDialog(page).getByLabel("Type “erase” to confirm");
 
 async function openPrivacy(page, button) {
   await page.getByRole("button", { name: "Settings" }).click();
