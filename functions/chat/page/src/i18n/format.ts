@@ -10,11 +10,20 @@ export function unit(locale: string, value: number, name: string, digits = 0): s
   const unitDisplay = name === "second" ? "narrow" : "short";
   const style = { style: "unit", unit: name, unitDisplay } as const;
   const text = new Intl.NumberFormat(locale, { ...style, minimumFractionDigits: digits, maximumFractionDigits: digits }).format(value);
-  // Chinese text has a space between a number and its unit.
-  return locale === "zh-CN" ? text.replace(/\d(?=\p{Script=Han})/u, "$& ") : text;
+  return spaced(locale, text);
 }
 
-/** A list such as `a, b and c`. */
+/** A weekday with the time of day. */
+export function weekday(locale: string, time: Date): string {
+  return spaced(locale, new Intl.DateTimeFormat(locale, { weekday: "short", hour: "2-digit", minute: "2-digit" }).format(time));
+}
+
+/** Chinese text has a space between Han characters and digits, which `Intl` does not write. */
+function spaced(locale: string, text: string): string {
+  return locale === "zh-CN" ? text.replace(/(?<=\d)(?=\p{Script=Han})|(?<=\p{Script=Han})(?=\d)/gu, " ") : text;
+}
+
+/** A list such as `a, b and c`; in Chinese `a、b、c`, which needs no space before a number or a name. */
 export function list(locale: string, items: string[]): string {
-  return new Intl.ListFormat(locale).format(items);
+  return locale === "zh-CN" ? items.join("、") : new Intl.ListFormat(locale).format(items);
 }

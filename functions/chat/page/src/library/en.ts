@@ -112,7 +112,7 @@ export const texts = {
     imported: (value: number) => `${plural(value, "conversation")} imported.`,
     skipped: (value: number) => `${plural(value, "conversation")} skipped:`,
     item: (index: number) => `Conversation ${n(index)}`,
-    stopped: "The rest wasn’t imported.",
+    stopped: (reason: string) => `${reason} The rest wasn’t imported.`,
     continue: "Continue",
   },
 
@@ -121,7 +121,7 @@ export const texts = {
     open: "Open Lambda Chat",
     gone: "This link doesn’t work. It may have expired or been revoked.",
     failed: "The shared conversation can’t be loaded at the moment.",
-    attachments: "Attached:",
+    attachments: (names: string[]) => `Attached: ${names.join(", ")}`,
   },
 };
 

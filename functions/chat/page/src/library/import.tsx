@@ -37,7 +37,7 @@ function ImportContent() {
         status.value = texts.import.progress(value, max);
       });
     } catch (thrown) {
-      failure.value = thrown instanceof FileError ? thrown.message : `${failureText(thrown)} ${texts.import.stopped}`;
+      failure.value = thrown instanceof FileError ? thrown.message : texts.import.stopped(failureText(thrown));
     }
     progress.value = null;
     status.value = current.value ? texts.import.imported(current.value.imported) : "";

@@ -20,8 +20,8 @@ export function showMessages(root: HTMLElement, messages: StoredMessage[]): void
 }
 
 function questionElement({ content = "", attachments = [] }: StoredMessage): HTMLElement {
-  const names = attachments.map(({ name }) => name).join(", ");
-  const attached = names ? el("p", { class: "hint attached" }, `${texts.shared.attachments} ${names}`) : [];
+  const names = attachments.map(({ name }) => name);
+  const attached = names.length > 0 ? el("p", { class: "hint attached" }, texts.shared.attachments(names)) : [];
   return el("article", { class: "turn user" }, el("h2", { class: "offscreen" }, t.chat.you), el("p", { class: "bubble", dir: "auto" }, content), attached);
 }
 

@@ -48,8 +48,8 @@ export const texts: Texts = {
     keys: {
       shortcuts: "键盘快捷键",
       send: "发送消息",
-      line: "消息换行",
-      stop: "停止回答，或关闭当前窗口",
+      line: "换行",
+      stop: "停止生成，或关闭当前弹窗",
     },
     returnKey: "Enter",
     shift: "Shift",
@@ -89,7 +89,7 @@ export const texts: Texts = {
 
   import: {
     title: "导入对话",
-    text: "请选择从本页面导出的 JSON 文件，或 ChatGPT 导出数据中的 conversations.json。文件不得超过 20 MiB。",
+    text: "请选择从此页面导出的 JSON 文件，或 ChatGPT 导出数据中的 conversations.json。文件最大 20 MiB。",
     file: "文件",
     start: "导入",
     tooLarge: "文件超过 20 MiB。",
@@ -99,9 +99,9 @@ export const texts: Texts = {
     reading: "正在读取文件…",
     progress: (done, all) => `已处理 ${n(done)} 个，共 ${n(all)} 个对话…`,
     imported: (value) => `已导入 ${n(value)} 个对话。`,
-    skipped: (value) => `跳过了 ${n(value)} 个对话：`,
+    skipped: (value) => `已跳过 ${n(value)} 个对话：`,
     item: (index) => `第 ${n(index)} 个对话`,
-    stopped: "其余对话尚未导入。",
+    stopped: (reason) => `${reason}其余对话尚未导入。`,
     continue: "继续导入",
   },
 
@@ -110,6 +110,6 @@ export const texts: Texts = {
     open: "打开 Lambda Chat",
     gone: "此链接无效，可能已过期或被撤销。",
     failed: "暂时无法加载分享的对话。",
-    attachments: "附件：",
+    attachments: (names) => `附件：${names.join("、")}`,
   },
 };

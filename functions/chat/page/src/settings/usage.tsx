@@ -1,7 +1,7 @@
 // The usage section of the settings: today, the last 30 days, and what is left of each budget.
 
 import { readUsage, type Budget, type BudgetName, type UsageDay, type UsageReport } from "../api/account.ts";
-import { costText, formatNumber, t } from "../i18n/index.ts";
+import { costText, formatNumber, t, weekdayText } from "../i18n/index.ts";
 import { Section } from "../view/controls.tsx";
 import { useLoaded } from "../view/loaded.ts";
 import { texts } from "./texts.ts";
@@ -44,7 +44,6 @@ export function Figures({ report: { budgets, today, days } }: { report: UsageRep
 
 function Meter({ name, budget: { limit, used, resetsAt } }: { name: BudgetName; budget: Budget }) {
   const amount = name === "costMicros" ? costText : formatNumber;
-  const resets = new Intl.DateTimeFormat(t.locale, { weekday: "short", hour: "2-digit", minute: "2-digit" });
   const left = texts.budgetLeft(amount(Math.max(0, limit - used)), amount(limit));
   // A limit of zero leaves nothing; a meter needs a range.
   const max = Math.max(limit, 1);
@@ -52,7 +51,7 @@ function Meter({ name, budget: { limit, used, resetsAt } }: { name: BudgetName; 
     <div class="budget">
       <span>{texts.budgets[name]}</span>
       <meter min={0} max={max} value={limit === 0 ? 1 : Math.min(used, limit)} high={max * 0.9} optimum={0} aria-label={texts.budgets[name]} />
-      <small>{`${left} · ${texts.resets(resets.format(new Date(resetsAt)))}`}</small>
+      <small>{`${left} · ${texts.resets(weekdayText(new Date(resetsAt)))}`}</small>
     </div>
   );
 }
