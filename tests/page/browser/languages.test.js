@@ -36,6 +36,20 @@ test("a Chinese page shows no English text", async (t) => {
   assert.deepEqual(english, []);
 });
 
+test("an erasure is confirmed in Chinese", async (t) => {
+  const { page, url } = await setUp(t, { context: { locale: "zh-CN" } });
+  await page.goto(url);
+  await page.getByRole("button", { name: "设置" }).click();
+  await page.getByRole("button", { name: "清除全部数据…" }).click();
+  const confirmation = page.getByLabel("输入“清除”以确认");
+  await confirmation.fill("erase");
+  await confirmation.press("Enter");
+  await page.getByText("请输入“清除”。").waitFor();
+  await confirmation.fill("清除");
+  await confirmation.press("Enter");
+  await page.getByRole("dialog", { name: "数据已全部清除" }).waitFor();
+});
+
 test("a Chinese page names a failed call and the default agent", async (t) => {
   const { page, url, model } = await setUp(t, { context: { locale: "zh-CN" } });
   const agents = [{ id: "default", name: "Default" }, { id: "01AGENT", name: "News" }];

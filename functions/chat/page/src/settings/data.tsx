@@ -20,7 +20,7 @@ import { texts } from "./texts.ts";
 const FILE = "lambda-chat.jsonl";
 const TYPE = "application/x-ndjson";
 
-/** The confirmation that the user types and the page sends. */
+/** The confirmation that the page sends; the user types that of the language. */
 const CONFIRMATION = "erase";
 
 /** The sections; `close` closes their dialog, which ends a running export. */
@@ -112,10 +112,10 @@ function confirmErasure(): void {
     id: "erase-dialog",
     title: texts.data.confirmTitle,
     content: <Effects progress={progress} />,
-    field: { label: texts.data.confirmLabel(CONFIRMATION) },
+    field: { label: texts.data.confirmLabel(texts.data.confirmation) },
     submit: { label: texts.data.confirm, kind: "danger" },
     onSubmit: async (value) => {
-      if (value.toLowerCase() !== CONFIRMATION) throw new Error(texts.data.confirmError(CONFIRMATION));
+      if (value.toLowerCase() !== texts.data.confirmation) throw new Error(texts.data.confirmError(texts.data.confirmation));
       progress.value = texts.data.erasing;
       // The server waits for running answers, which may take some seconds.
       const counts = await eraseAccount(CONFIRMATION).finally(() => (progress.value = ""));

@@ -60,6 +60,7 @@ export const settings = {
     effects: ["your conversations, including an answer that is being written", "your instructions, usage, costs and tool calls"],
     effectKeys: "your keys, including keys that others use in your name",
     effectBrowser: "your drafts and preferences in this browser",
+    confirmation: "erase",
     confirmLabel: (text: string) => `Type “${text}” to confirm`,
     confirmError: (text: string) => `Please type “${text}”.`,
     confirm: "Erase",
