@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { languages, textsFor } from "../../../functions/chat/page/src/i18n/index.ts";
-import { unit } from "../../../functions/chat/page/src/i18n/format.ts";
+import { list, unit, weekday } from "../../../functions/chat/page/src/i18n/format.ts";
 import { parseRetryAfter } from "../../../functions/chat/page/src/api/client.ts";
 import {
   ageGroup,
@@ -198,5 +198,7 @@ test("Chinese texts are made of data too", () => {
   assert.equal(textsFor(["fr", "zh-TW"]).locale, "zh-CN");
   assert.equal(zh.retryIn(zh.errors.rate_limited, 90), "请求过于频繁。90 秒后可以重试。");
   assert.deepEqual([unit("zh-CN", 1.5, "second", 1), unit("zh-CN", 12, "kilobyte")], ["1.5 秒", "12 kB"]);
-  assert.equal(zh.answer.usage("1,812", "143", 2), "输入 1,812 Token · 输出 143 · 搜索额度 2");
+  assert.equal(zh.answer.usage("1,812", "143", 2), "输入 1,812 Token · 输出 143 · 搜索用量 2");
+  assert.equal(list("zh-CN", ["12 个对话", "1 个密钥", "backup"]), "12 个对话、1 个密钥、backup");
+  assert.match(weekday("zh-CN", new Date(2026, 2, 17, 9, 5)), /^周二 0?9:05$/);
 });

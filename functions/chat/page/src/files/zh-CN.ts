@@ -1,11 +1,11 @@
-// The texts of files and passages in Chinese.
+// 文件与原文的简体中文文案。
 
 import type { texts as en } from "./en.ts";
 
 export const texts: typeof en = {
   list: "附件",
   progress: (name) => `正在上传 ${name}`,
-  sending: (share) => `上传中… ${share}`,
+  sending: (share) => `正在上传… ${share}`,
   reading: "正在读取…",
   truncated: "仅使用开头部分",
   attached: (name) => `已添加 ${name}。`,
@@ -17,7 +17,7 @@ export const texts: typeof en = {
   blocks: "有文件上传失败，请重试或移除后再发送。",
   noImages: (model) => `${model} 无法识别图片，请更换模型或移除图片。`,
   tooMany: (max) => `每条消息最多 ${max} 个附件，其余文件未添加。`,
-  tooLarge: "文件太大：文件上限为 25 MB，图片上限为 3.75 MB、单边 8000 像素。",
+  tooLarge: "文件太大：文件上限为 25 MB，图片上限为 3.75 MB、单边 8,000 像素。",
   unreadable: "无法读取该文件。不支持上传文件夹。",
   download: "下载",
   original: "查看原图",
