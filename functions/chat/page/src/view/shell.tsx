@@ -131,7 +131,7 @@ function Welcome() {
     <section id="welcome">
       <Logo size={44} />
       <h2>{t.welcome.title}</h2>
-      <p>{t.welcome.text}</p>
+      <p>{t.welcome.text.split(/(?<=。)/).map((sentence) => <span key={sentence}>{sentence}</span>)}</p>
     </section>
   );
 }
