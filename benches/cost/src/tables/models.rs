@@ -7,7 +7,7 @@ const KINDS: [&str; 4] = [DEFAULT_KIND, SEARCH_KIND, "three rounds of tools", "t
 /// The heads of the table in the languages of its documents.
 const ENGLISH: [&str; 7] =
     ["model", "per million tokens read", "written", "answer", "one search", "three rounds of tools", "tenth turn"];
-const CHINESE: [&str; 7] = ["模型", "每百万输入 token", "输出", "一次回答", "一次搜索", "三轮工具调用", "第十轮对话"];
+const CHINESE: [&str; 7] = ["模型", "每百万输入 Token", "输出", "一次回答", "一次搜索", "三轮工具调用", "第十轮对话"];
 
 /// The charge of each model for a thousand turns.
 pub(super) fn of_models(bills: Bills<'_>) -> String {

@@ -145,7 +145,7 @@ mod tests {
         let answers = &TURNS[0].answer;
         for (row, zh, en) in [
             ("| answer |", "不搜索", "without a search"),
-            ("| one search |", "每次搜索一次", "with one search"),
+            ("| one search |", "每次回答搜索一次", "with one search"),
             ("| the same search, cached |", "同样的搜索命中缓存", "the same search, cached"),
         ] {
             let line = documented.lines().find(|line| line.starts_with(row)).unwrap();
