@@ -71,9 +71,9 @@ export const texts: Texts = {
     none: "此对话还没有链接。",
     made: (time) => `创建于 ${time}`,
     expires: (time) => `${time} 到期`,
-    revoke: "撤销",
-    revoked: "链接已撤销。",
-    of: (label, time) => `${label}创建于 ${time} 的链接`,
+    revoke: "取消分享",
+    revoked: "已取消分享。",
+    of: (label, time) => `${label}：创建于 ${time} 的链接`,
   },
 
   export: {
@@ -89,10 +89,10 @@ export const texts: Texts = {
 
   import: {
     title: "导入对话",
-    text: "请选择从此页面导出的 JSON 文件，或 ChatGPT 导出数据中的 conversations.json。文件最大 20 MiB。",
+    text: "请选择从此页面导出的 JSON 文件，或 ChatGPT 导出数据中的 conversations.json。文件最大 20\u00a0MiB。",
     file: "文件",
     start: "导入",
-    tooLarge: "文件超过 20 MiB。",
+    tooLarge: "文件超过 20\u00a0MiB。",
     conversationTooLarge: "内容过大",
     invalid: "文件不是有效的 JSON。",
     empty: "文件中没有对话。",
@@ -108,7 +108,7 @@ export const texts: Texts = {
   shared: {
     copy: (time) => `分享于 ${time} 的副本`,
     open: "打开 Lambda Chat",
-    gone: "此链接无效，可能已过期或被撤销。",
+    gone: "此链接无效，可能已过期或已取消分享。",
     failed: "暂时无法加载分享的对话。",
     attachments: (names) => `附件：${names.join("、")}`,
   },
