@@ -212,7 +212,7 @@ test("a picture for a model without pictures is noted", async (t) => {
   await page.getByRole("button", { name: "Attach files" }).waitFor();
   await chooseFiles(page, NOTES);
   await uploaded(page, 1);
-  const note = page.getByText("openai can’t read images. Choose another model, or remove the image.");
+  const note = page.getByText("test-model can’t read images. Choose another model, or remove the image.");
   assert.equal(await note.count(), 0);
   await chooseFiles(page, await picture(page, { name: "plan.png", width: 30, height: 20 }));
   await note.waitFor();

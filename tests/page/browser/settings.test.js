@@ -133,8 +133,8 @@ test("a default model and a theme hold in other tabs", async (t) => {
   const other = await context.newPage();
   for (const tab of [page, other]) await tab.goto(url);
   const choice = (tab, name) => tab.getByRole("button", { name: `Model and agent: ${name}` });
-  await choice(page, "openai").waitFor();
-  await choice(other, "openai").click();
+  await choice(page, "test-model").waitFor();
+  await choice(other, "test-model").click();
   await other.getByRole("option", { name: "second" }).click();
   await choice(page, "second").waitFor();
   await openSettings(page);

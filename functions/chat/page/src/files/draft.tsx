@@ -6,7 +6,7 @@ import { useEffect, useRef } from "preact/hooks";
 
 import { ApiError } from "../api/client.ts";
 import { formatNumber, sizeText } from "../i18n/index.ts";
-import { model, models } from "../state/choice.ts";
+import { model, modelLabel, models } from "../state/choice.ts";
 import { drafts, filesOf, openDraft, unready, type DraftFile } from "../state/files.ts";
 import { IconButton } from "../view/controls.tsx";
 import { announce, byId } from "../view/dom.ts";
@@ -117,7 +117,7 @@ function Chips() {
   return (
     <>
       <ul class="chips" aria-label={texts.list}>{files.map((file) => <Chip key={file.id} {...file} />)}</ul>
-      <p class="chips-note" role="status">{takesNone && files.some(({ kind }) => kind === "image") ? texts.noImages(model.value) : ""}</p>
+      <p class="chips-note" role="status">{takesNone && files.some(({ kind }) => kind === "image") ? texts.noImages(modelLabel(model.value)) : ""}</p>
     </>
   );
 }

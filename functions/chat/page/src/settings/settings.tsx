@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 
 import { storedKey } from "../api/key.ts";
 import { chooseLanguage, languages, t } from "../i18n/index.ts";
-import { agent, agents, defaultModel, models, setAgent, setDefaultModel } from "../state/choice.ts";
+import { agent, agents, defaultModel, modelLabel, models, setAgent, setDefaultModel } from "../state/choice.ts";
 import { chooseTheme, themeChoice, type ThemeChoice } from "../state/theme.ts";
 import { Button, Section, Select } from "../view/controls.tsx";
 import { showDialog } from "../view/dialog.ts";
@@ -56,7 +56,7 @@ function Settings({ close }: { close: () => void }) {
 
 /** The model and the agent of new conversations, where there is something to choose. */
 function Defaults() {
-  const modelNames = models.value.map(({ name }): [string, string] => [name, name]);
+  const modelNames = models.value.map(({ name }): [string, string] => [name, modelLabel(name)]);
   const agentNames = agents.value.map(({ id, name }): [string, string] => [id, name]);
   const [hasModels, hasAgents] = [modelNames.length > 1, agentNames.length > 1];
   const options: [string, string][] = [["", texts.serverDefault], ...modelNames];

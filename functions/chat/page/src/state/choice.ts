@@ -24,6 +24,23 @@ export const model = signal("");
 /** The id of the user's agent. */
 export const agent = signal(DEFAULT_AGENT);
 
+/** The names of models that environment variables define: those of a wire, which says nothing to readers. */
+const WIRES = ["openai", "volcano", "anthropic", "gemini", "bedrock"];
+
+/** How the page calls a model: by the id that its endpoint knows, unless an administrator named it. */
+export const modelLabel = (name: string): string => (WIRES.includes(name) && models.value.find((one) => one.name === name)?.model) || name;
+
+/** Runs `write` now, and once more when the models are known: after a reload, answers may be shown before. */
+export function whenModelsAreKnown(write: () => void): void {
+  write();
+  if (models.value.length > 0) return;
+  const stop = models.subscribe(({ length }) => {
+    if (length === 0) return;
+    stop();
+    write();
+  });
+}
+
 /** Whether the demo answers. */
 export const isDemo = computed(() => models.value.find(({ name }) => name === model.value)?.demo ?? false);
 

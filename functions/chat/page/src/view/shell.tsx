@@ -11,7 +11,7 @@ import { t } from "../i18n/index.ts";
 import { actionsOf } from "../list/actions.ts";
 import { ConversationList, SearchBox, showArchive } from "../list/conversations.tsx";
 import { attachFiles, openPalette, openSettings, removeConversation } from "../parts/use.ts";
-import { agent, agents, canSearch, isDemo, model, models, SEARCH_MODES, searchMode, selectDemoAgent, setAgent, setDefaultModel, setSearchMode, takesFiles } from "../state/choice.ts";
+import { agent, agents, canSearch, isDemo, model, modelLabel, models, SEARCH_MODES, searchMode, selectDemoAgent, setAgent, setDefaultModel, setSearchMode, takesFiles } from "../state/choice.ts";
 import { isNarrow, isSidebarMoving, isSidebarOpen, setSidebar } from "../state/drawer.ts";
 import { openConversation, title } from "../state/lists.ts";
 import { isTemporary, openId, startNew } from "../state/open.ts";
@@ -221,8 +221,9 @@ function Attach() {
 /** The choice of model, agent and search, shown when there is something to choose. */
 function Choice() {
   const modelOptions = models.value.map(({ name, model: id, failing }) => {
-    const description = [id !== name ? id : "", failing ? t.composer.failing : ""].filter(Boolean).join(" · ");
-    return { value: name, label: name, description };
+    const label = modelLabel(name);
+    const description = [[name, id].find((other) => other !== label), failing ? t.composer.failing : ""].filter(Boolean).join(" · ");
+    return { value: name, label, description };
   });
   const agentOptions = agents.value.map(({ id, name, description }) => ({ value: id, label: name, description }));
   const searchOptions = canSearch.value ? SEARCH_MODES.map((value) => ({ value, ...t.composer.searches[value] })) : [];
