@@ -1,12 +1,13 @@
-// Where the boxes of the page are, in a few states, on three screens, in both languages: compared with kept numbers.
+// Where the boxes of the page are and how it looks, in a few states, on three screens, in both languages and themes:
+// compared with kept numbers, which are those of Chromium, and with the kept pictures of each browser.
 //
-// Pictures would differ between machines with other fonts. The places and widths of these boxes do not depend on the
-// font; what is below texts may move by lines. `GEOMETRY=write` writes the numbers of Chromium again.
+// `GEOMETRY=write` writes them again.
 
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 
 import { converse } from "./library.js";
+import { comparePictures, hideChanging, writePictures } from "./pictures.js";
 
 const FILE = new URL("../states/geometry.json", import.meta.url);
 
@@ -55,8 +56,8 @@ function measure(selectors) {
   return boxes;
 }
 
-/** Measures all states in a page, whose size `resize` changes. Both themes have the same boxes. */
-async function measureAll(page, stack, resize) {
+/** Measures all states in a page, whose size `resize` changes, and passes each to `check`. Both themes have the same boxes. */
+async function measureAll(page, stack, { resize, check }) {
   const states = await makeStates(stack);
   const measured = {};
   for (const locale of LOCALES) {
@@ -70,11 +71,13 @@ async function measureAll(page, stack, resize) {
         await page.waitForSelector("#message");
         if (clicked) await page.evaluate((clicked) => document.querySelector(clicked).click(), clicked);
         await page.waitForSelector(content);
+        await hideChanging(page);
         assert.equal(await page.evaluate(() => document.documentElement.lang), locale);
         const themes = [];
         for (const theme of ["light", "dark"]) {
           await page.evaluate((theme) => void (document.documentElement.dataset.theme = theme), theme);
           themes.push(await page.evaluate(measure, [...FIXED, ...FLOWING]));
+          await check(`${name} ${screen} ${locale} ${theme}`);
         }
         assert.deepEqual(themes[1], themes[0], `${name} on a ${screen} in ${locale}: both themes are alike`);
         measured[`${name} ${screen} ${locale}`] = themes[0];
@@ -100,12 +103,15 @@ function differences(measured, kept, tolerance) {
   return found;
 }
 
-/** Asserts that the boxes of all states are where they were, up to a number of pixels. */
-export async function assertGeometry(page, stack, { resize, tolerance }) {
-  const measured = await measureAll(page, stack, resize);
-  if (process.env.GEOMETRY === "write") {
+/** Asserts that the boxes of all states are where they were, up to a number of pixels, and that all look as they did. */
+export async function assertGeometry(page, stack, { browser, resize, tolerance }) {
+  const writes = process.env.GEOMETRY === "write";
+  const pictures = await (writes ? writePictures : comparePictures)(page, browser);
+  const measured = await measureAll(page, stack, { resize, check: pictures.check });
+  if (writes && browser === "chromium") {
     const rows = Object.entries(measured).map(([state, boxes]) => `  ${JSON.stringify(state)}: ${JSON.stringify(boxes)}`);
     await writeFile(FILE, `{\n${rows.join(",\n")}\n}\n`);
   }
-  assert.deepEqual(differences(measured, JSON.parse(await readFile(FILE, "utf8")), tolerance), []);
+  const boxes = differences(measured, JSON.parse(await readFile(FILE, "utf8")), tolerance);
+  assert.deepEqual([...boxes, ...pictures.failures()], []);
 }
