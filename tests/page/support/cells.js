@@ -10,8 +10,11 @@ export const CELL = 10;
 /** The greatest contrast in a cell that is kept: that of a text, whose exact value depends on single pixels. */
 const CONTRAST = 96;
 
-/** How far a cell may be from the kept one, of 255. Runs differ by 1 at most, Chromium 150 by 4. Lines differ by 20. */
+/** How far a cell may be from all around the kept one, of 255. Chromium 150 and 156 differ by 4, a lost line by 20. */
 const TOLERANCE = 6;
+
+/** How far its colour may be from that of the kept one: what an edge changes that moves by a pixel of the ten. */
+const MOVED = 26;
 
 /** How many cells of a picture may be farther from it, such as corners that a new browser draws. An icon has four. */
 const PERMITTED = 3;
@@ -46,17 +49,20 @@ function reduceCell(data, width, { left, top, right, bottom }) {
 }
 
 /**
- * The cells of two reduced pictures that differ by more than a tolerance: one of them has a value outside the range of
- * that cell and the eight around it in the other. So a line or letter may move by a few pixels, into the next cell.
+ * The cells of two reduced pictures that differ: one of them has a value outside the range of that cell and the eight
+ * around it in the other, or a colour far from that of the same cell. So a thin line may move into the next cell.
  */
-export function differences(now, kept, tolerance = TOLERANCE) {
+export function differences(now, kept) {
   assert.deepEqual([now.width, now.height], [kept.width, kept.height], "the pictures have the same size");
   const [ranges, keptRanges] = [rangesOf(now), rangesOf(kept)];
   const found = [];
   for (let at = 0; at < now.data.length; at += 4) {
-    let by = 0;
-    for (let value = at; value < at + 4; value += 1) by = Math.max(by, outside(now, keptRanges, value), outside(kept, ranges, value));
-    if (by > tolerance) found.push({ x: CELL * ((at / 4) % now.width), y: CELL * Math.floor(at / 4 / now.width), by });
+    let [by, moved] = [0, 0];
+    for (let value = at; value < at + 4; value += 1) {
+      by = Math.max(by, outside(now, keptRanges, value), outside(kept, ranges, value));
+      if (value < at + 3) moved = Math.max(moved, Math.abs(now.data[value] - kept.data[value]));
+    }
+    if (by > TOLERANCE || moved > MOVED) found.push({ x: CELL * ((at / 4) % now.width), y: CELL * Math.floor(at / 4 / now.width), by: Math.max(by, moved) });
   }
   return found;
 }

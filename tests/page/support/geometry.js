@@ -45,13 +45,13 @@ async function makeStates(stack) {
   ];
 }
 
-/** Runs in the page: the visible boxes of selectors, as left, top, right and bottom. */
+/** Runs in the page: the visible boxes of selectors, as left, top, right and bottom, and the radius of their corners. */
 function measure(selectors) {
   const boxes = {};
   for (const selector of selectors) {
     const node = [...document.querySelectorAll(selector)].find((node) => node.checkVisibility({ visibilityProperty: true }));
     const { left, top, right, bottom } = node?.getBoundingClientRect() ?? {};
-    if (node) boxes[selector] = [left, top, right, bottom].map(Math.round);
+    if (node) boxes[selector] = [left, top, right, bottom, parseFloat(getComputedStyle(node).borderTopLeftRadius)].map(Math.round);
   }
   return boxes;
 }
@@ -95,7 +95,7 @@ function differences(measured, kept, tolerance) {
     for (const selector of new Set([...Object.keys(now), ...Object.keys(before)])) {
       const [at, was] = [now[selector] ?? [], before[selector] ?? []];
       const vertical = FIXED.includes(selector) ? tolerance : FLOW;
-      const limits = [tolerance, vertical, tolerance, vertical];
+      const limits = [tolerance, vertical, tolerance, vertical, 0];
       const differs = limits.some((limit, side) => !(Math.abs(at[side] - was[side]) <= limit));
       if (differs) found.push(`${state}: ${selector} is at ${at}, was at ${was}`);
     }

@@ -69,7 +69,7 @@ export async function writePictures(page, browser) {
   const take = async () => reduce(PNG.sync.read(await page.screenshot()));
   const check = async (name) => {
     let [before, now] = [await take(), await take()];
-    while (differences(now, before, 0).length > 0) [before, now] = [now, await take()];
+    while (differences(now, before).length > 0) [before, now] = [now, await take()];
     await writeFile(new URL(`${name.replaceAll(" ", "-")}.png`, folder), PNG.sync.write(now));
   };
   return { check, failures: () => [] };
