@@ -45,7 +45,7 @@ async function makeStates(stack) {
   ];
 }
 
-/** Runs in the page: the visible boxes of selectors, as left, top, right and bottom, and the radius of their corners. */
+/** Runs in the page: the visible boxes of selectors, as left, top, right, bottom and the radius of their corners. */
 function measure(selectors) {
   const boxes = {};
   for (const selector of selectors) {
@@ -56,7 +56,7 @@ function measure(selectors) {
   return boxes;
 }
 
-/** Measures all states in a page, whose size `resize` changes, and passes each to `check`. Both themes have the same boxes. */
+/** Measures all states in a page, whose size `resize` changes; `check` gets their names. Themes have equal boxes. */
 async function measureAll(page, stack, { resize, check }) {
   const states = await makeStates(stack);
   const measured = {};
@@ -103,7 +103,7 @@ function differences(measured, kept, tolerance) {
   return found;
 }
 
-/** Asserts that the boxes of all states are where they were, up to a number of pixels, and that all look as they did. */
+/** Asserts that the boxes of all states are where they were, up to `tolerance` pixels, and that they look the same. */
 export async function assertGeometry(page, stack, { browser, resize, tolerance }) {
   const writes = process.env.GEOMETRY === "write";
   const pictures = await (writes ? writePictures : comparePictures)(page, browser);

@@ -9,7 +9,7 @@ import { differences, isSame, reduce } from "../support/cells.js";
 
 const [GROUND, TEXT, ACCENT, LINE, DARK] = [[253, 253, 252], [29, 32, 33], [15, 118, 110], [226, 226, 220], [22, 24, 25]];
 
-/** A drawn page: a button, an icon, a row with a line below and strokes for a text; `changed` are other values of it. */
+/** A drawn page: a button, an icon, a line and strokes for a text; `changed` has other values of it. */
 function draw(changed = {}) {
   const { accent, left, icon, line, ground, noise } = { accent: ACCENT, left: 40, icon: TEXT, line: LINE, ground: GROUND, noise: () => 0, ...changed };
   const picture = new PNG({ width: 320, height: 204 });
