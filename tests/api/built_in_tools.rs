@@ -228,7 +228,7 @@ async fn f141_spent_search_budget_serves_stale_cache() {
     );
     app.model.queue_replies([search("新闻"), Completion::of(["好。"])]);
     let turn = app.send_message("新闻").await;
-    let error = json!({ "code": "failed", "message": "The search allowance is used up for now." });
+    let error = json!({ "code": "failed", "message": "The search service's quota is used up for now." });
     assert_eq!(turn.events_of("tool_result")[0]["error"], error);
     assert_eq!(app.search.queries(), ["天气"]);
 }

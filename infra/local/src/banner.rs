@@ -120,7 +120,7 @@ fn store_notes(data: &Data, embedded: &EmbeddedDatabase) -> Vec<String> {
     let Data::Folder(folder) = data else { return notes };
     if database::is_open_to_others(folder) {
         notes.push(format!(
-            "other users can list {}, but not read its files; `chmod 700` prevents that",
+            "other users have access to {}, but not to its files; `chmod 700` prevents that",
             folder.display()
         ));
     }

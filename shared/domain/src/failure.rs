@@ -30,7 +30,7 @@ macro_rules! declare_error_codes {
 declare_error_codes! {
     /// The request is not of the documented form.
     InvalidRequest = "invalid_request": "The request is not valid.",
-    Unauthorized = "unauthorized": "A valid access key is required.",
+    Unauthorized = "unauthorized": "A valid credential is required.",
     /// A valid credential that may not do this.
     Forbidden = "forbidden": "This is not allowed.",
     /// The resource does not exist or belongs to another user.
@@ -49,7 +49,7 @@ declare_error_codes! {
     /// The caller, or this service at the model's endpoint, exceeded a rate limit.
     RateLimited = "rate_limited": "Too many requests. Please wait a moment.",
     /// A quota is used up until it is renewed or paid for.
-    QuotaExhausted = "quota_exhausted": "The quota is used up.",
+    QuotaExhausted = "quota_exhausted": "The budget is used up.",
     Internal = "internal": "Something went wrong on the server.",
     /// The model's endpoint cannot be reached or is overloaded.
     UpstreamUnavailable = "upstream_unavailable": "The model cannot be reached right now.",

@@ -68,7 +68,7 @@ impl SearchFailure {
             Self::Busy => ("failed", "The search service is busy.", texts.busy),
             Self::Rejected => ("failed", "The search service rejected the query.", texts.rejected),
             Self::Refused => ("failed", "The search service rejected the server's key.", texts.refused),
-            Self::Exhausted | Self::Spent => ("failed", "The search allowance is used up for now.", texts.spent),
+            Self::Exhausted | Self::Spent => ("failed", "The search service's quota is used up for now.", texts.spent),
             Self::Unavailable => ("failed", "The search service cannot be reached right now.", texts.unavailable),
             Self::BadResponse => {
                 ("failed", "The search service sent an answer that could not be read.", texts.bad_response)

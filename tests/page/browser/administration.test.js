@@ -41,7 +41,7 @@ test("an agent is created, changed and deleted", async (t) => {
   await form.getByRole("button", { name: "Save" }).click();
   await form.getByText("“Fixed arguments for search_web (JSON)” is not valid JSON.").waitFor();
   await form.getByLabel("Fixed arguments for search_web (JSON)").fill('{"mode": "quick"}');
-  await form.getByLabel("Automatic search").selectOption("Put results in the prompt");
+  await form.getByLabel("Search in advance").selectOption("Put results in the prompt");
   await form.getByLabel("Maximum tool rounds").fill("2");
   await form.getByRole("button", { name: "Save" }).click();
   await form.waitFor({ state: "detached" });
@@ -322,7 +322,7 @@ test("tool calls, models and the usage of all are shown", async (t) => {
 
   await openPanel(page, "Models");
   await admin(page).getByRole("row", { name: /test-model.*Ready/ }).waitFor();
-  await admin(page).getByRole("button", { name: "Test the model" }).click();
+  await admin(page).getByRole("button", { name: "Test models" }).click();
   (await model.next()).fail(401);
   await admin(page).getByText("upstream_auth").waitFor();
 

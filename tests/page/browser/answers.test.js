@@ -179,7 +179,7 @@ test("a stopped answer no longer reports that it stops", async (t) => {
   const parts = await partsOf(page);
   assert.deepEqual(parts.slice(0, 2), ["prose: Once upon a time", "note: This answer was stopped. Continue"]);
   assert.equal(parts.length, 3);
-  assert.match(await lastAnswer(page).locator(".usage").textContent(), /^≈ .* test-model$/);
+  assert.match(await lastAnswer(page).locator(".usage").textContent(), /^≈ .* openai$/);
 });
 
 test("a failed answer shows its reason and no numbers", async (t) => {
@@ -191,7 +191,7 @@ test("a failed answer shows its reason and no numbers", async (t) => {
   const parts = await partsOf(page);
   assert.match(parts[0], /^note: The model’s provider rejected the server’s key\. Request \w+$/);
   assert.deepEqual(parts.slice(1), ["answer-footer: "]);
-  assert.equal(await lastAnswer(page).locator(".usage").textContent(), "test-model");
+  assert.equal(await lastAnswer(page).locator(".usage").textContent(), "openai");
   const [column, footer] = await Promise.all(
     [lastAnswer(page).locator(".note"), lastAnswer(page).locator(".message-actions .icon").first()].map((one) => one.boundingBox()),
   );

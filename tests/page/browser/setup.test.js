@@ -87,7 +87,7 @@ test("the guide has commands for Bedrock without a key, first on AWS", async (t)
 
 test("the check reports the demo, then a model that fails, then one that works", async (t) => {
   const { page, model, restart } = await openGuide(t);
-  const check = guide(page).getByRole("button", { name: "Test the model" });
+  const check = guide(page).getByRole("button", { name: "Test models" });
   const row = guide(page).locator(".check-results li");
   await check.click();
   await row.getByText("This is the demo. The server has no other model.").waitFor();

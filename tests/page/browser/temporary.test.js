@@ -10,7 +10,7 @@ import { list, titles } from "../support/library.js";
 const toggle = (page) => page.getByRole("button", { name: "Temporary conversation", exact: true });
 const note = (page) => page.getByText("Not in your list or search, and deleted within 24 hours.");
 
-test("a temporary chat is marked and in no list", async (t) => {
+test("a temporary conversation is marked and in no list", async (t) => {
   const fixture = await setUp(t);
   const { page, url } = fixture;
   await page.goto(url);
@@ -50,7 +50,7 @@ test("the next conversation is not temporary", async (t) => {
   assert.deepEqual(await titles(page), ["In the open"]);
 });
 
-test("the administration leaves a temporary chat as it is", async (t) => {
+test("the administration leaves a temporary conversation as it is", async (t) => {
   const fixture = await setUp(t);
   const { page, url } = fixture;
   await page.goto(url);

@@ -6,7 +6,7 @@ import "../support/fonts.js";
 import { setUp } from "../support/fixture.js";
 import { assertGeometry } from "../support/geometry.js";
 
-test("the boxes of the page are where they were", { timeout: 290_000 }, async (t) => {
+test("the boxes of the page are where they were", { timeout: 600_000 }, async (t) => {
   const { page, ...stack } = await setUp(t, { context: { reducedMotion: "reduce" } });
   await assertGeometry(page, stack, { browser: "chromium", tolerance: 6, resize: (width, height) => page.setViewportSize({ width, height }) });
 });

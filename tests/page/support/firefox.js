@@ -8,7 +8,7 @@ import puppeteer from "puppeteer-core";
 import { animationsEnded } from "./animations.js";
 import { startStack } from "./stack.js";
 
-const TIMEOUT_MS = 30_000;
+const TIMEOUT_MS = 60_000;
 
 /** Starts Firefox; `preferences` are rows of about:config. */
 async function launch(preferences = {}) {

@@ -71,6 +71,7 @@ async function measureAll(page, stack, { resize, check }) {
         await page.waitForSelector("#message");
         if (clicked) await page.evaluate((clicked) => document.querySelector(clicked).click(), clicked);
         await page.waitForSelector(content);
+        await page.waitForFunction(() => document.querySelector("#conversations a") !== null);
         await hideChanging(page);
         assert.equal(await page.evaluate(() => document.documentElement.lang), locale);
         const themes = [];

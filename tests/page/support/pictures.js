@@ -12,8 +12,11 @@ import { CELL, differences, isSame, reduce } from "./cells.js";
 
 const FOLDER = new URL("../states/pictures/", import.meta.url);
 
-/** How long a test waits for its pictures to become as they were, in all, in milliseconds: the page may be late. */
-const TIMEOUT_MS = 20_000;
+/** How long a test waits for one picture to become as it was, in milliseconds: the page may be late. */
+const TIMEOUT_MS = 10_000;
+
+/** How long it waits for all of them, when the page has changed in many states. */
+const TOTAL_TIMEOUT_MS = 120_000;
 
 /** Hides the caret, which blinks, and what depends on the date or on the length of prompts. */
 const HIDDEN = "* { caret-color: transparent !important; } .figures td, #conversations h3 { visibility: hidden !important; }";
@@ -32,18 +35,19 @@ export async function comparePictures(page, browser) {
   const folder = new URL(`${browser}/`, FOLDER);
   const kept = new Set(await readdir(folder));
   const failures = [];
-  let [remaining, written] = [TIMEOUT_MS, null];
+  let [remaining, written] = [TOTAL_TIMEOUT_MS, null];
   const check = async (name) => {
     const file = `${name.replaceAll(" ", "-")}.png`;
     if (!kept.delete(file)) return void failures.push(`${name} has no kept picture`);
     const before = PNG.sync.read(await readFile(new URL(file, folder)));
+    const started = Date.now();
     for (;;) {
-      const started = Date.now();
       const picture = await page.screenshot();
       const now = reduce(PNG.sync.read(picture));
       if (isSame(now, before)) return;
-      remaining -= Date.now() - started;
-      if (remaining > 0) continue;
+      const waited = Date.now() - started;
+      if (waited < Math.min(TIMEOUT_MS, remaining)) continue;
+      remaining -= waited;
       written ??= await mkdtemp(path.join(tmpdir(), "pictures-"));
       await writeFile(path.join(written, file), picture);
       return void failures.push(`${name}: ${describe(differences(now, before))}: ${path.join(written, file)}`);

@@ -27,7 +27,7 @@ pub enum Speed {
     Fast,
 }
 
-/// Runs a recorded turn again, without a network, and compares what clients would see.
+/// Replays a recorded turn, without a network, and compares what clients would see.
 #[derive(Args, Debug)]
 pub(crate) struct ReplayCommand {
     /// The recording, as `--record` made it.

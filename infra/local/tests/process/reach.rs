@@ -146,7 +146,7 @@ fn files_in_a_shared_folder_are_private() {
     for _ in 0..2 {
         let server = RunningServer::start(&["--data", data], &[]);
         assert_eq!(chat(server.address, "canary").status, 200);
-        assert!(server.banner.contains("other users can list"), "{}", server.banner);
+        assert!(server.banner.contains("other users have access to"), "{}", server.banner);
         let files = files(folder.path());
         assert!(files.iter().any(|file| file.ends_with("dynamodb.sqlite-wal")), "{files:?}");
         for file in files {

@@ -1,6 +1,7 @@
 // Agents: list, create, edit and delete.
 
 import { request } from "../api/client.ts";
+import type { Model } from "../api/types.ts";
 import { modelLabel } from "../state/choice.ts";
 import { bindingRows, Bindings, readBindings, type Binding } from "./bindings.tsx";
 import { store, withoutEmpty, type ItemForm, type Values } from "./form.tsx";
@@ -36,7 +37,7 @@ export function AgentsPanel() {
   const pages = usePages<Agent>("agents", PATH);
   const refresh = () => void pages.refresh();
   const card = (agent: Agent) => {
-    const notes = [agent.model ?? "", agent.createdAt ? "" : texts.agents.builtIn, agent.enabled === false ? texts.off : "", ...(agent.groups ?? [])];
+    const notes = [modelLabel(agent.model ?? ""), agent.createdAt ? "" : texts.agents.builtIn, agent.enabled === false ? texts.off : "", ...(agent.groups ?? [])];
     return (
       <Card key={agent.id} title={agent.name} notes={notes} text={agent.description ?? ""}>
         <FormLink label={texts.edit} name={agent.name} href={hrefOf("agents", agent.id)} />
@@ -52,14 +53,14 @@ export function AgentsPanel() {
 export async function agentForm(id: string | null): Promise<ItemForm> {
   const [agent, { models }, tools] = await Promise.all([
     id === null ? null : request<Agent>("GET", pathOf(id)),
-    request<{ models: { name: string }[] }>("GET", "/api/models"),
+    request<{ models: Model[] }>("GET", "/api/models"),
     toolNames(),
   ]);
   const modelNames = [...new Set([...models.map(({ name }) => name), ...(agent?.model ? [agent.model] : [])])];
   const bindings = bindingRows(tools, agent?.tools ?? null);
   const label = texts.agents.fields;
   const toolChoice = typeof agent?.toolChoice === "string" ? agent.toolChoice : "auto";
-  const modelOptions = { "": texts.agents.defaultModel, ...Object.fromEntries(modelNames.map((name) => [name, modelLabel(name)])) };
+  const modelOptions = { "": texts.agents.defaultModel, ...Object.fromEntries(modelNames.map((name) => [name, modelLabel(name, models)])) };
   const summaries = { "": texts.agents.serverDefault, true: texts.agents.yes, false: texts.agents.no };
   const groups: ItemForm["groups"] = {
     [texts.agents.groups.basics]: {

@@ -122,7 +122,7 @@ export const texts: Texts = {
     never: "永不过期",
   },
   calls: {
-    message: "你的某条回答的 ID",
+    message: "你的某条回答的 ID（留空则显示全部）",
     filter: "查看",
     columns: ["时间", "用户", "工具", "参数", "结果", "耗时", "字节"],
     ok: "完成",

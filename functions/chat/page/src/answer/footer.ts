@@ -2,7 +2,7 @@
 
 import type { Usage } from "../api/types.ts";
 import { t } from "../i18n/index.ts";
-import { isDemo, modelLabel, whenModelsAreKnown } from "../state/choice.ts";
+import { isDemo } from "../state/choice.ts";
 import { button, el, iconButton } from "../view/dom.ts";
 import { Versions } from "../view/versions.ts";
 import { Rating, type Rate } from "./rating.ts";
@@ -64,25 +64,20 @@ export class AnswerFooter {
     const again = iconButton(t.answer.again, "reload", onRegenerate);
     // A stored answer has neither the time nor whether a demo wrote it.
     const demo = isDemo.value && this.firstTextMs > 0 ? [t.demo.free, t.demo.firstText(durationText(this.firstTextMs))] : [];
-    const usage = el("span", { class: "usage" });
-    const attribution = el("span", { class: "attribution" });
-    const writeNames = () => {
-      usage.textContent = [...(this.#usage && !empty ? [usageText(this.#usage)] : []), ...demo, modelLabel(model)].join(" · ");
-      attribution.textContent = attributionText(models.map(modelLabel), modelLabel(model)) ?? "";
-    };
-    whenModelsAreKnown(writeNames);
+    const figures = [...(this.#usage && !empty ? [usageText(this.#usage)] : []), ...demo, model].join(" · ");
     const remove = button(t.deleteFrom, onDelete, { iconName: "trash", kind: "text" });
-    const panel = el("div", { class: "answer-more", hidden: true }, usage, remove, details ?? []);
+    const panel = el("div", { class: "answer-more", hidden: true }, el("span", { class: "usage" }, figures), remove, details ?? []);
     const more = iconButton(t.answer.more, "more", () => {
       panel.hidden = !panel.hidden;
       more.setAttribute("aria-expanded", String(!panel.hidden));
     });
     more.setAttribute("aria-expanded", "false");
+    const attribution = attributionText(models, model);
     this.element.replaceChildren(
       this.#sources,
       el("div", { class: "message-actions" }, empty ? [] : copy, again, empty ? [] : [this.rating.up, this.rating.down], more),
       this.versions.element,
-      ...(attribution.textContent ? [attribution] : []),
+      ...(attribution ? [el("span", { class: "attribution" }, attribution)] : []),
       panel,
     );
   }

@@ -19,7 +19,7 @@ export const settings = {
     saved: "Saved",
   },
   access: "Access",
-  noKey: "You haven’t entered an access key.",
+  noKey: "You haven’t entered a key.",
   keyTab: "Your key is kept until you close this tab.",
   keyDevice: "Your key is kept on this device.",
   addKey: "Add key…",

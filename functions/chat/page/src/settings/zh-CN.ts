@@ -9,7 +9,7 @@ export const settings: typeof en = {
   themes: { system: "跟随系统", light: "浅色", dark: "深色" },
   notify: "离开此页面后，回答结束时通知我",
   notified: "回答结束时会这样通知你。",
-  notNotified: "浏览器不允许此页面发送通知。",
+  notNotified: "浏览器不允许此页面发送通知。请在浏览器设置中允许后重试。",
   answered: "回答已结束。",
   defaults: "新对话",
   serverDefault: "默认",

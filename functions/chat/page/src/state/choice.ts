@@ -24,21 +24,17 @@ export const model = signal("");
 /** The id of the user's agent. */
 export const agent = signal(DEFAULT_AGENT);
 
-/** The names of models that environment variables define: those of a wire, which says nothing to readers. */
-const WIRES = ["openai", "volcano", "anthropic", "gemini", "bedrock"];
+/** The names of models that settings of their own define. They do not identify a model to readers. */
+const BUILT_IN = ["volcano", "openai", "local", "anthropic", "gemini", "bedrock"];
 
-/** How the page calls a model: by the id that its endpoint knows, unless an administrator named it. */
-export const modelLabel = (name: string): string => (WIRES.includes(name) && models.value.find((one) => one.name === name)?.model) || name;
-
-/** Runs `write` now, and once more when the models are known: after a reload, answers may be shown before. */
-export function whenModelsAreKnown(write: () => void): void {
-  write();
-  if (models.value.length > 0) return;
-  const stop = models.subscribe(({ length }) => {
-    if (length === 0) return;
-    stop();
-    write();
-  });
+/**
+ * The label of a model where one is chosen: of a built-in one the id, unless it is that of an endpoint or a resource, or
+ * another model has it. Stored answers have names, because the id of a name changes with the settings.
+ */
+export function modelLabel(name: string, list: Model[] = models.value): string {
+  const id = list.find((one) => one.name === name)?.model ?? name;
+  const isUnclear = /^(arn:|ep-)/.test(id) || list.some((one) => one.name !== name && (one.name === id || one.model === id));
+  return BUILT_IN.includes(name) && !isUnclear ? id : name;
 }
 
 /** Whether the demo answers. */
