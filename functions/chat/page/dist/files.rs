@@ -1,10 +1,10 @@
 // Written by build.mjs; do not edit.
 
 /// The content security policy of the page: it permits exactly the script and the style of the document.
-const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'sha256-GO2YWrNUf0oQQKnaUQfZ5AUzMAx9SWKYDO3ybgpQpuE=' 'sha256-ZIB4sHPFjCLjt6M8NPj30FN8eDd6w5/AEXiVslq+7QA='; style-src 'sha256-35+L0P3bEU/hsqqqmOwNAwPirKjxlvUFNlVKOr5SGQY='; connect-src 'self'; img-src 'self' blob: data:; font-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'sha256-GO2YWrNUf0oQQKnaUQfZ5AUzMAx9SWKYDO3ybgpQpuE=' 'sha256-Cfnkz9hIxonrLRs7TmDo6NooTOP+848G3Lk+13oLYPw='; style-src 'sha256-35+L0P3bEU/hsqqqmOwNAwPirKjxlvUFNlVKOr5SGQY='; connect-src 'self'; img-src 'self' blob: data:; font-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 /// The first digits of the document's SHA-256.
-const DOCUMENT_HASH: &str = "d3ac17dda76c57a2";
+const DOCUMENT_HASH: &str = "d983ac0e8ca97165";
 
 /// The document, compressed with gzip.
 const DOCUMENT_GZIP: &[u8] = include_bytes!("index.html.gz");
@@ -16,7 +16,7 @@ const ASSETS: &[Asset] = &[
     Asset { name: "touch-icon.png", content_type: "image/png", immutable: false, gzip: include_bytes!("touch-icon.png.gz") },
     Asset { name: "licences.txt", content_type: "text/plain; charset=utf-8", immutable: false, gzip: include_bytes!("licences.txt.gz") },
     Asset { name: "formulas-093215e2ff6a.woff2", content_type: "font/woff2", immutable: true, gzip: include_bytes!("formulas-093215e2ff6a.woff2.gz") },
-    Asset { name: "admin-ceefe9242d68.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("admin-ceefe9242d68.js.gz") },
+    Asset { name: "admin-5fd675d421e7.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("admin-5fd675d421e7.js.gz") },
     Asset { name: "code-bf0dd8bebc19.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("code-bf0dd8bebc19.js.gz") },
     Asset { name: "files-edf3611ed0f2.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("files-edf3611ed0f2.js.gz") },
     Asset { name: "library-276108f9abb1.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("library-276108f9abb1.js.gz") },

@@ -3,6 +3,7 @@
 import { request } from "../api/client.ts";
 import type { Model } from "../api/types.ts";
 import { modelLabel } from "../state/choice.ts";
+import { labelOf } from "../state/model-label.ts";
 import { bindingRows, Bindings, readBindings, type Binding } from "./bindings.tsx";
 import { store, withoutEmpty, type ItemForm, type Values } from "./form.tsx";
 import { Card, FormLink, Loaded, RemoveAction, usePages } from "./list.tsx";
@@ -60,7 +61,7 @@ export async function agentForm(id: string | null): Promise<ItemForm> {
   const bindings = bindingRows(tools, agent?.tools ?? null);
   const label = texts.agents.fields;
   const toolChoice = typeof agent?.toolChoice === "string" ? agent.toolChoice : "auto";
-  const modelOptions = { "": texts.agents.defaultModel, ...Object.fromEntries(modelNames.map((name) => [name, modelLabel(name, models)])) };
+  const modelOptions = { "": texts.agents.defaultModel, ...Object.fromEntries(modelNames.map((name) => [name, labelOf(name, models)])) };
   const summaries = { "": texts.agents.serverDefault, true: texts.agents.yes, false: texts.agents.no };
   const groups: ItemForm["groups"] = {
     [texts.agents.groups.basics]: {

@@ -5,6 +5,7 @@ import { computed, signal } from "@preact/signals";
 import { listAgents, listModels } from "../api/client.ts";
 import type { Agent, Model } from "../api/types.ts";
 import { t } from "../i18n/index.ts";
+import { labelOf } from "./model-label.ts";
 import { openId } from "./open.ts";
 
 const DEFAULT_AGENT = "default";
@@ -24,18 +25,8 @@ export const model = signal("");
 /** The id of the user's agent. */
 export const agent = signal(DEFAULT_AGENT);
 
-/** The names of models that settings of their own define. They do not identify a model to readers. */
-const BUILT_IN = ["volcano", "openai", "local", "anthropic", "gemini", "bedrock"];
-
-/**
- * The label of a model where one is chosen: of a built-in one the id, unless it is that of an endpoint or a resource, or
- * another model has it. Stored answers have names, because the id of a name changes with the settings.
- */
-export function modelLabel(name: string, list: Model[] = models.value): string {
-  const id = list.find((one) => one.name === name)?.model ?? name;
-  const isUnclear = /^(arn:|ep-)/.test(id) || list.some((one) => one.name !== name && (one.name === id || one.model === id));
-  return BUILT_IN.includes(name) && !isUnclear ? id : name;
-}
+/** The label of a model where one is chosen. */
+export const modelLabel = (name: string): string => labelOf(name, models.value);
 
 /** Whether the demo answers. */
 export const isDemo = computed(() => models.value.find(({ name }) => name === model.value)?.demo ?? false);
