@@ -110,6 +110,7 @@ test("dropped and pasted files are attached", async (t) => {
   assert.ok(await page.locator("#composer").evaluate((node) => node.hasAttribute("data-target")));
   await transfer(page, "drop", [NOTES]);
   assert.ok(await page.locator("#composer").evaluate((node) => !node.hasAttribute("data-target")));
+  await uploaded(page, 1);
   await transfer(page, "paste", [await picture(page, { name: "image.png", width: 20, height: 20 })]);
   await uploaded(page, 2);
   assert.deepEqual([...stub.files.values()].map(({ name, kind }) => [name, kind]), [["my notes.md", "text"], ["image.png", "image"]]);

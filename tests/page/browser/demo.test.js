@@ -69,6 +69,14 @@ test("the second example cites lines of documents that open", async (t) => {
   await page.getByRole("button", { name: "Model and agent: Default" }).waitFor();
 });
 
+test("the agent of the second example is that of its conversation only", async (t) => {
+  const { page } = await sendExample(t, 1);
+  await ended(page);
+  await page.getByRole("button", { name: "Model and agent: Documents" }).waitFor();
+  await page.getByRole("button", { name: "New conversation" }).click();
+  await page.getByRole("button", { name: "Model and agent: Default" }).waitFor();
+});
+
 test("the third example continues to the letter after a cut", async (t) => {
   const { page, watch } = await sendExample(t, 2);
   const text = () => lastAnswer(page).locator(".prose").last().textContent();

@@ -209,6 +209,6 @@ test("the header has the actions of the open conversation", async (t) => {
   await page.getByRole("dialog").getByRole("textbox").fill("Renamed");
   await page.keyboard.press("Enter");
   await waitForText(page.getByRole("heading", { level: 1 }), "Renamed");
-  assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Conversation actions");
+  await page.waitForFunction(() => document.activeElement.getAttribute("aria-label") === "Conversation actions");
   await prose(page).getByText("Yes.").waitFor();
 });

@@ -50,6 +50,7 @@ test("the arrow keys choose a command", async (t) => {
   await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
   await open(page);
   await page.keyboard.type("settings");
+  await waitForText(selected(page), "Settings");
   await page.keyboard.press("Enter");
   await page.getByRole("dialog", { name: "Settings" }).waitFor();
   await page.keyboard.press("Escape");

@@ -115,3 +115,16 @@ for (const colorScheme of ["light", "dark"]) {
     });
   }
 }
+
+test("the note of a temporary conversation covers nothing", async (t) => {
+  for (const locale of ["en-GB", "zh-CN"]) {
+    const context = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, locale };
+    const { page, url } = await setUp(t, { context, settings: { OPENAI_BASE_URL: "", OPENAI_MODEL: "", OPENAI_API_KEY: "", TAVILY_BASE_URL: "", TAVILY_API_KEY: "" } });
+    await page.goto(url);
+    await page.locator(".example").nth(2).waitFor();
+    await page.locator("#temporary").click();
+    await page.locator("#temporary-note").waitFor();
+    const [header, logo] = await Promise.all(["#main > header", "#welcome > :first-child"].map((part) => page.locator(part).first().boundingBox()));
+    assert.ok(logo.y >= header.y + header.height, `${locale}: the logo begins at ${logo.y}`);
+  }
+});

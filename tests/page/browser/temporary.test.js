@@ -39,8 +39,9 @@ test("the next conversation is not temporary", async (t) => {
   const { page, url } = fixture;
   await page.goto(url);
   await page.keyboard.press("Control+k");
-  await page.keyboard.type("temporary");
-  await page.keyboard.press("Enter");
+  const box = page.getByRole("dialog", { name: "Search and commands" }).getByRole("combobox");
+  await box.fill("temporary");
+  await box.press("Enter");
   await note(page).waitFor();
   await exchange(fixture, "A secret", "Kept.");
   await page.getByRole("button", { name: "New conversation" }).click();

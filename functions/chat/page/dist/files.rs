@@ -1,10 +1,10 @@
 // Written by build.mjs; do not edit.
 
 /// The content security policy of the page: it permits exactly the script and the style of the document.
-const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'sha256-GO2YWrNUf0oQQKnaUQfZ5AUzMAx9SWKYDO3ybgpQpuE=' 'sha256-Cfnkz9hIxonrLRs7TmDo6NooTOP+848G3Lk+13oLYPw='; style-src 'sha256-35+L0P3bEU/hsqqqmOwNAwPirKjxlvUFNlVKOr5SGQY='; connect-src 'self'; img-src 'self' blob: data:; font-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'sha256-GO2YWrNUf0oQQKnaUQfZ5AUzMAx9SWKYDO3ybgpQpuE=' 'sha256-XUFMFJZR/3tAy6kPCGntzZOn3vBJ1ISejJA8qOOgUJE='; style-src 'sha256-TBAxPs8wAxektMMeQ1u/2PaYVjIYUEYNrd39OKKXNpc='; connect-src 'self'; img-src 'self' blob: data:; font-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 /// The first digits of the document's SHA-256.
-const DOCUMENT_HASH: &str = "d983ac0e8ca97165";
+const DOCUMENT_HASH: &str = "e6ac4349303bb469";
 
 /// The document, compressed with gzip.
 const DOCUMENT_GZIP: &[u8] = include_bytes!("index.html.gz");
@@ -19,7 +19,7 @@ const ASSETS: &[Asset] = &[
     Asset { name: "admin-5fd675d421e7.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("admin-5fd675d421e7.js.gz") },
     Asset { name: "code-bf0dd8bebc19.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("code-bf0dd8bebc19.js.gz") },
     Asset { name: "files-edf3611ed0f2.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("files-edf3611ed0f2.js.gz") },
-    Asset { name: "library-276108f9abb1.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("library-276108f9abb1.js.gz") },
+    Asset { name: "library-b5b1ed1f039a.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("library-b5b1ed1f039a.js.gz") },
     Asset { name: "maths-f555295a05fc.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("maths-f555295a05fc.js.gz") },
     Asset { name: "settings-1b3c69c0131b.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("settings-1b3c69c0131b.js.gz") },
 ];

@@ -7,7 +7,7 @@ import { ApiError, readConversation, selectBranch, type AnswerAction, type Messa
 import type { Attachment } from "../api/types.ts";
 import { t } from "../i18n/index.ts";
 import { confirmDeletion } from "../parts/use.ts";
-import { chosen, selectModel } from "../state/choice.ts";
+import { chosen, restoreAgent, selectModel } from "../state/choice.ts";
 import { recordChange, recordConversation, recordStart, recordTitle } from "../state/lists.ts";
 import { isTemporary, openId, startNew } from "../state/open.ts";
 import { hideToast, showError } from "../view/toast.ts";
@@ -91,6 +91,7 @@ export class Chat {
     this.#history.begin();
     this.id = id;
     isTemporary.value = false;
+    restoreAgent();
     this.#messageId = messageId;
     const turn = this.#turns.open(id);
     this.#views.references = turn?.view.references ?? new References();

@@ -106,7 +106,7 @@ export const texts: Texts = {
   },
 
   shared: {
-    copy: (time) => `分享于 ${time} 的副本`,
+    copy: (time) => `${time}分享的副本`,
     open: "打开 Lambda Chat",
     gone: "此链接无效，可能已过期或已取消分享。",
     failed: "暂时无法加载分享的对话。",

@@ -60,10 +60,15 @@ export async function loadChoice(): Promise<void> {
 /** The model that was selected last, which may not be known yet. */
 let wanted: string | null | undefined = null;
 
-/** Selects what the browser stores, also after a choice in another tab; an open conversation keeps its model. */
-function readStored(): void {
+/** Selects the user's agent again, after that of an example of the demo. */
+export function restoreAgent(): void {
   const stored = localStorage.getItem("agent");
   agent.value = agents.value.find(({ id }) => id === stored)?.id ?? DEFAULT_AGENT;
+}
+
+/** Selects what the browser stores, also after a choice in another tab; an open conversation keeps its model. */
+function readStored(): void {
+  restoreAgent();
   if (openId.value === null || model.value === "") selectModel(openId.value === null ? null : wanted);
 }
 
