@@ -61,3 +61,23 @@ test("formulas grow also on a device without a font for them", async (t) => {
   assert.ok((await height("(", false)) > 30, "brackets stretch");
   assert.ok((await box("menclose")) > 10 && (await page.locator(".prose menclose").evaluate((node) => getComputedStyle(node).borderTopStyle)) === "solid", "a line is above AB");
 });
+
+test("the font of formulas has all italic letters", async (t) => {
+  const fixture = await setUp(t);
+  const { page, url } = fixture;
+  await page.goto(url);
+  await exchange(fixture, "Sums?", "$h$");
+  await page.waitForFunction(() => [...document.fonts].some(({ family, status }) => family === "Formulas" && status === "loaded"));
+  const missing = await page.evaluate(() => {
+    const context = document.createElement("canvas").getContext("2d");
+    const width = (character, others) => {
+      context.font = `100px Formulas, ${others}`;
+      return context.measureText(character).width;
+    };
+    // The italic h is at the place of Planck's constant, not between the other letters.
+    const letters = [...Array.from({ length: 0x1d467 - 0x1d434 + 1 }, (_, at) => 0x1d434 + at).filter((code) => code !== 0x1d455), 0x210e];
+    const italic = letters.map((code) => String.fromCodePoint(code));
+    return italic.filter((character) => width(character, "serif") !== width(character, "monospace"));
+  });
+  assert.deepEqual(missing, []);
+});

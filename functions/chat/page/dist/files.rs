@@ -1,10 +1,10 @@
 // Written by build.mjs; do not edit.
 
 /// The content security policy of the page: it permits exactly the script and the style of the document.
-const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'sha256-GO2YWrNUf0oQQKnaUQfZ5AUzMAx9SWKYDO3ybgpQpuE=' 'sha256-XUFMFJZR/3tAy6kPCGntzZOn3vBJ1ISejJA8qOOgUJE='; style-src 'sha256-TBAxPs8wAxektMMeQ1u/2PaYVjIYUEYNrd39OKKXNpc='; connect-src 'self'; img-src 'self' blob: data:; font-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'sha256-GO2YWrNUf0oQQKnaUQfZ5AUzMAx9SWKYDO3ybgpQpuE=' 'sha256-X7t+Wk0HIQosb0/WS1nwRsLksLxnBT08WjMJU4HXIYU='; style-src 'sha256-TBAxPs8wAxektMMeQ1u/2PaYVjIYUEYNrd39OKKXNpc='; connect-src 'self'; img-src 'self' blob: data:; font-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 /// The first digits of the document's SHA-256.
-const DOCUMENT_HASH: &str = "e6ac4349303bb469";
+const DOCUMENT_HASH: &str = "3e84ac2597cca336";
 
 /// The document, compressed with gzip.
 const DOCUMENT_GZIP: &[u8] = include_bytes!("index.html.gz");
@@ -15,11 +15,11 @@ const ASSETS: &[Asset] = &[
     Asset { name: "manifest.webmanifest", content_type: "application/manifest+json", immutable: false, gzip: include_bytes!("manifest.webmanifest.gz") },
     Asset { name: "touch-icon.png", content_type: "image/png", immutable: false, gzip: include_bytes!("touch-icon.png.gz") },
     Asset { name: "licences.txt", content_type: "text/plain; charset=utf-8", immutable: false, gzip: include_bytes!("licences.txt.gz") },
-    Asset { name: "formulas-093215e2ff6a.woff2", content_type: "font/woff2", immutable: true, gzip: include_bytes!("formulas-093215e2ff6a.woff2.gz") },
+    Asset { name: "formulas-3138f3d43d6b.woff2", content_type: "font/woff2", immutable: true, gzip: include_bytes!("formulas-3138f3d43d6b.woff2.gz") },
     Asset { name: "admin-5fd675d421e7.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("admin-5fd675d421e7.js.gz") },
     Asset { name: "code-bf0dd8bebc19.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("code-bf0dd8bebc19.js.gz") },
     Asset { name: "files-edf3611ed0f2.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("files-edf3611ed0f2.js.gz") },
     Asset { name: "library-b5b1ed1f039a.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("library-b5b1ed1f039a.js.gz") },
-    Asset { name: "maths-f555295a05fc.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("maths-f555295a05fc.js.gz") },
+    Asset { name: "maths-8015670373d3.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("maths-8015670373d3.js.gz") },
     Asset { name: "settings-1b3c69c0131b.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("settings-1b3c69c0131b.js.gz") },
 ];
