@@ -1,10 +1,10 @@
 // Written by build.mjs; do not edit.
 
 /// The content security policy of the page: it permits exactly the script and the style of the document.
-const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'sha256-GO2YWrNUf0oQQKnaUQfZ5AUzMAx9SWKYDO3ybgpQpuE=' 'sha256-X7t+Wk0HIQosb0/WS1nwRsLksLxnBT08WjMJU4HXIYU='; style-src 'sha256-TBAxPs8wAxektMMeQ1u/2PaYVjIYUEYNrd39OKKXNpc='; connect-src 'self'; img-src 'self' blob: data:; font-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'sha256-GO2YWrNUf0oQQKnaUQfZ5AUzMAx9SWKYDO3ybgpQpuE=' 'sha256-pNHPuCBbFGVb2vyMKgD/44J7gPazKeqLnmGZLas5VME='; style-src 'sha256-UUKJEpuAI1d6pnVxBakbTNKwvY8jElxaKiWfUFGaR3U='; connect-src 'self'; img-src 'self' blob: data:; font-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 /// The first digits of the document's SHA-256.
-const DOCUMENT_HASH: &str = "3e84ac2597cca336";
+const DOCUMENT_HASH: &str = "de3fda44b1fbd63e";
 
 /// The document, compressed with gzip.
 const DOCUMENT_GZIP: &[u8] = include_bytes!("index.html.gz");

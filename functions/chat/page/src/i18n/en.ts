@@ -62,7 +62,7 @@ export const en = {
   },
 
   demo: {
-    name: "You’re trying the demo.",
+    name: "You’re trying the demo. ",
     text: "It only knows about Lambda Chat.",
     examples: ["What does Lambda Chat do and cost?", "Where are conversations kept?", "What happens if my connection drops?"],
     more: "Use a real model",

@@ -29,7 +29,7 @@ function cut(): void {
 export function DemoNote() {
   return (
     <p id="demo" hidden={!isDemo.value}>
-      <strong>{t.demo.name}</strong> <span role="status">{outcome.value || t.demo.text}</span>{" "}
+      <strong>{t.demo.name}</strong><span role="status">{outcome.value || t.demo.text}</span>{" "}
       {openStream.value ? <Button id="demo-cut" kind="text" onClick={cut}>{t.demo.cut}</Button> : <Button id="demo-more" kind="text" onClick={openGuide}>{t.demo.more}</Button>}
     </p>
   );
