@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { languages, textsFor } from "../../../functions/chat/page/src/i18n/index.ts";
-import { list, unit, weekday } from "../../../functions/chat/page/src/i18n/format.ts";
+import { list, unit } from "../../../functions/chat/page/src/i18n/format.ts";
+import { weekday } from "../../../functions/chat/page/src/settings/weekday.ts";
 import { parseRetryAfter } from "../../../functions/chat/page/src/api/client.ts";
 import {
   ageGroup,

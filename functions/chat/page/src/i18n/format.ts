@@ -13,13 +13,8 @@ export function unit(locale: string, value: number, name: string, digits = 0): s
   return spaced(locale, text);
 }
 
-/** A weekday with the time of day. */
-export function weekday(locale: string, time: Date): string {
-  return spaced(locale, new Intl.DateTimeFormat(locale, { weekday: "short", hour: "2-digit", minute: "2-digit" }).format(time));
-}
-
 /** Chinese text has a space between Han characters and digits, which `Intl` does not write. */
-function spaced(locale: string, text: string): string {
+export function spaced(locale: string, text: string): string {
   return locale === "zh-CN" ? text.replace(/(?<=\d)(?=\p{Script=Han})|(?<=\p{Script=Han})(?=\d)/gu, " ") : text;
 }
 

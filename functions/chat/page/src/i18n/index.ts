@@ -46,9 +46,6 @@ export function costText(micros: number): string {
 /** A list in the page's language. */
 export const formatList = (items: string[]) => format.list(t.locale, items);
 
-/** A time of this week, such as `Tue 00:00`. */
-export const weekdayText = (time: Date) => format.weekday(t.locale, time);
-
 /** A duration in seconds, with one decimal below 10 s. */
 export function durationText(ms: number): string {
   if (ms < 50) return `< ${format.unit(t.locale, 0.1, "second", 1)}`;

@@ -49,7 +49,7 @@ async function readTexts(onAccount: OnAccount): Promise<string[]> {
 
 /** What the tab or the device keeps, in a sentence. */
 function stateText(kept: boolean): string {
-  if (isSignedIn()) return kept ? t.signIn.keptDevice : t.signIn.keptTab;
+  if (isSignedIn()) return kept ? texts.keptDevice : texts.keptTab;
   return kept ? texts.keyDevice : texts.keyTab;
 }
 
@@ -69,7 +69,7 @@ function Credential({ signsIn }: { signsIn: boolean }) {
   if (!has.value) {
     return (
       <>
-        <p>{signsIn ? t.signIn.signedOut : texts.noKey}</p>
+        <p>{signsIn ? texts.signedOut : texts.noKey}</p>
         <Button icon="key" onClick={() => void change()}>{signsIn ? t.signIn.submit : texts.addKey}</Button>
       </>
     );
@@ -90,7 +90,7 @@ function Credential({ signsIn }: { signsIn: boolean }) {
       <p class="hint" id="settings-keep-hint">{t.key.keepHint}</p>
       <div class="row">
         {!isSignedIn() && <Button icon="key" onClick={() => void change()}>{texts.changeKey}</Button>}
-        <Button kind="risky" onClick={() => void signOut()}>{isSignedIn() ? t.signIn.signOut : texts.forgetKey}</Button>
+        <Button kind="risky" onClick={() => void signOut()}>{isSignedIn() ? texts.signOut : texts.forgetKey}</Button>
       </div>
     </>
   );

@@ -4,10 +4,6 @@ export const signIn = {
   title: "Sign in",
   text: (host: string) => `You’ll sign in at ${host}.`,
   submit: "Sign in",
-  signOut: "Sign out",
-  signedOut: "You’re not signed in.",
-  keptTab: "You’ll stay signed in until you close this tab.",
-  keptDevice: "You’ll stay signed in on this device.",
   problems: {
     cancelled: "You cancelled the sign-in.",
     mismatch: "This sign-in wasn’t started in this tab, or it took too long. Please sign in again.",

@@ -6,10 +6,6 @@ export const signIn: typeof en = {
   title: "登录",
   text: (host) => `将前往 ${host} 登录，完成后会回到此页面。`,
   submit: "登录",
-  signOut: "退出登录",
-  signedOut: "尚未登录。",
-  keptTab: "登录状态会保留到关闭此标签页为止。",
-  keptDevice: "已在此设备上保持登录。",
   problems: {
     cancelled: "登录已取消。",
     mismatch: "这次登录不是从此标签页开始的，或已超时。请重新登录。",
