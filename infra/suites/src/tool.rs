@@ -9,6 +9,9 @@ use tokio::process::{Child, Command};
 /// Timeout for the start or stop of a tool.
 const TOOL_TIMEOUT: Duration = Duration::from_mins(2);
 
+/// How often a tool is started: a port is free only when it is chosen, and another process may take it before the tool.
+const STARTS: usize = 4;
+
 /// Interval of connection attempts until an address accepts one.
 const CONNECT_INTERVAL: Duration = Duration::from_millis(50);
 
@@ -26,13 +29,26 @@ impl Tool {
         Self { child: child.unwrap_or_else(|error| panic!("{name}: {error}")), name }
     }
 
-    /// Waits until the tool listens at the address; panics if it ends first.
-    pub async fn wait_until_listening(&mut self, address: SocketAddr) {
-        let listening = tokio::time::timeout(TOOL_TIMEOUT, wait_for_listener(address));
-        tokio::select! {
-            ready = listening => ready.unwrap_or_else(|_| panic!("{} does not listen at {address}", self.name)),
-            ended = self.child.wait() => panic!("{} ended too early: {ended:?}", self.name),
+    /// Starts a program that listens at free ports of loopback, and waits until it accepts connections at the first of
+    /// them. A program that ends before is started again with other ports.
+    pub async fn start_listening<const N: usize>(
+        command: impl Fn([SocketAddr; N]) -> Command,
+    ) -> (Self, [SocketAddr; N]) {
+        for start in 1..=STARTS {
+            let addresses = free_ports();
+            let mut tool = Self::start(&mut command(addresses));
+            let listening = tokio::time::timeout(TOOL_TIMEOUT, wait_for_listener(addresses[0]));
+            let ended = tokio::select! {
+                biased;
+                ended = tool.child.wait() => ended,
+                ready = listening => {
+                    assert!(ready.is_ok(), "{} does not listen at {}", tool.name, addresses[0]);
+                    return (tool, addresses);
+                }
+            };
+            assert!(start < STARTS, "{} ended too early: {ended:?}", tool.name);
         }
+        unreachable!("the last start returns or panics")
     }
 
     /// Sends it SIGINT, as Ctrl-C does, and waits until it has cleaned up.
@@ -53,10 +69,10 @@ pub async fn wait_for_listener(address: SocketAddr) {
     }
 }
 
-/// Returns a port that was just free, for a tool that needs a fixed one.
-pub fn free_port(host: impl Into<IpAddr>) -> SocketAddr {
-    let listener = StdListener::bind((host.into(), 0)).expect("the address has a free port");
-    listener.local_addr().expect("a bound listener has an address")
+/// Returns different ports of loopback that were just free, for a tool that needs fixed ones.
+fn free_ports<const N: usize>() -> [SocketAddr; N] {
+    let listeners = [(); N].map(|()| StdListener::bind((LOOPBACK, 0)).expect("loopback has free ports"));
+    listeners.map(|listener| listener.local_addr().expect("a bound listener has an address"))
 }
 
 /// Loopback, where the tools listen.

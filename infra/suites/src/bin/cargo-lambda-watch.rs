@@ -1,23 +1,22 @@
 //! The function under `cargo lambda watch`: its function URL streams an answer while the model still writes it.
 #![expect(clippy::unwrap_used, reason = "what a suite expects and does not find ends it")]
 
-use std::net::Ipv4Addr;
-
 use runtime_api::Function;
 use serde_json::{Value, json};
-use suites::{FakeEnvironment, Tool, events, free_port, only, print_passed, required_variable};
+use suites::{FakeEnvironment, Tool, events, only, print_passed, required_variable};
 use support::{Completion, Gate, with_timeout};
 use tokio::process::Command;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     let world = FakeEnvironment::start().await;
-    let address = free_port(Ipv4Addr::LOCALHOST);
-    let mut command = Command::new("cargo");
-    command.args(["lambda", "watch", "--only-lambda-apis", "--disable-cors"]);
-    command.args(["-A", "127.0.0.1", "-P", &address.port().to_string()]);
-    let mut watch = Tool::start(&mut command);
-    watch.wait_until_listening(address).await;
+    let started = Tool::start_listening(|[address]| {
+        let mut command = Command::new("cargo");
+        command.args(["lambda", "watch", "--only-lambda-apis", "--disable-cors"]);
+        command.args(["-A", "127.0.0.1", "-P", &address.port().to_string()]);
+        command
+    });
+    let (watch, [address]) = started.await;
     let settings = world.settings();
     let settings = settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let function = Function::start(required_variable("CHAT"), &format!("http://{address}/.rt/chat"), settings);

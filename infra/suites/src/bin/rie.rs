@@ -2,11 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "what a suite expects and does not find ends it")]
 
 use std::collections::HashMap;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 
 use runtime_api::{HttpEvent, Prelude};
 use serde_json::{Value, json};
-use suites::{FakeEnvironment, Tool, events, free_port, only, print_passed, required_variable};
+use suites::{FakeEnvironment, Tool, events, only, print_passed, required_variable};
 use support::Completion;
 use tokio::process::Command;
 
@@ -19,13 +19,14 @@ struct Emulator {
 
 impl Emulator {
     async fn start(settings: HashMap<String, String>) -> Self {
-        let (address, runtime) = (free_port(Ipv4Addr::LOCALHOST), free_port(Ipv4Addr::LOCALHOST));
-        let mut command = Command::new(required_variable("RIE"));
-        command.args(["--runtime-interface-emulator-address", &address.to_string()]);
-        command.args(["--runtime-api-address", &runtime.to_string()]).arg(required_variable("CHAT"));
-        command.env_clear().env("AWS_LAMBDA_FUNCTION_TIMEOUT", "300").envs(settings);
-        let mut tool = Tool::start(&mut command);
-        tool.wait_until_listening(address).await;
+        let started = Tool::start_listening(|[address, runtime]| {
+            let mut command = Command::new(required_variable("RIE"));
+            command.args(["--runtime-interface-emulator-address", &address.to_string()]);
+            command.args(["--runtime-api-address", &runtime.to_string()]).arg(required_variable("CHAT"));
+            command.env_clear().env("AWS_LAMBDA_FUNCTION_TIMEOUT", "300").envs(&settings);
+            command
+        });
+        let (tool, [address, _]) = started.await;
         Self { tool, address, http: platform::transport::build_client().unwrap() }
     }
 

@@ -3,12 +3,12 @@
 //! host and containers passes connections on. Containers use Docker Desktop's name of the host.
 #![expect(clippy::unwrap_used, reason = "what a suite expects and does not find ends it")]
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use suites::{Tool, events, forward, free_port, only, print_passed, required_variable};
+use suites::{Tool, events, forward, only, print_passed, required_variable};
 use support::{Completion, FakeModel, FakeTavily, MODEL, MODEL_KEY, SEARCH_KEY};
 use tokio::process::Command;
 
@@ -25,8 +25,7 @@ const CONTAINER_TIMEOUT: Duration = Duration::from_mins(3);
 async fn main() {
     let bridge: IpAddr = required_variable("BRIDGE").parse().unwrap();
     let (model, search) = (FakeModel::start().await, FakeTavily::start().await);
-    let database = free_port(Ipv4Addr::LOCALHOST);
-    let (server, local_url) = start_local_server(database).await;
+    let (server, local_url, database) = start_local_server().await;
     let database = forward(bridge, database).await;
     let upstreams = [model.url(), search.url()];
     let mut parameters = vec![
@@ -47,15 +46,16 @@ async fn main() {
     server.stop().await;
 }
 
-/// Starts the product on this machine with a database that containers can reach.
-async fn start_local_server(database: SocketAddr) -> (Tool, String) {
-    let address = free_port(Ipv4Addr::LOCALHOST);
-    let mut command = Command::new(required_variable("SERVER"));
-    command.args(["--ephemeral", "--port", &address.port().to_string(), "--dynamodb", &database.to_string()]);
-    command.env_clear().envs(TABLES);
-    let mut server = Tool::start(&mut command);
-    server.wait_until_listening(address).await;
-    (server, format!("http://{address}"))
+/// Starts the product on this machine with a database that a forwarder can reach. Returns its URL and the database.
+async fn start_local_server() -> (Tool, String, SocketAddr) {
+    let started = Tool::start_listening(|[address, database]| {
+        let mut command = Command::new(required_variable("SERVER"));
+        command.args(["--ephemeral", "--port", &address.port().to_string(), "--dynamodb", &database.to_string()]);
+        command.env_clear().envs(TABLES);
+        command
+    });
+    let (server, [address, database]) = started.await;
+    (server, format!("http://{address}"), database)
 }
 
 /// Returns the same URL for use in containers.
@@ -67,15 +67,16 @@ async fn forward_url(bridge: IpAddr, url: &str) -> String {
 }
 
 async fn start_api(bridge: IpAddr, parameters: &[String]) -> (Tool, String) {
-    let address = free_port(Ipv4Addr::LOCALHOST);
-    let mut command = Command::new("sam");
-    command.args(["local", "start-api", "--skip-pull-image", "--warm-containers", "LAZY"]);
-    command.args(["--host", "127.0.0.1", "--port", &address.port().to_string()]);
-    command.args(["--add-host", &format!("{HOST_NAME}:{bridge}")]);
-    command.arg("--template").arg(with_keys(&PathBuf::from(required_variable("SAM_BUILD"))));
-    command.arg("--parameter-overrides").args(parameters);
-    let mut sam = Tool::start(&mut command);
-    sam.wait_until_listening(address).await;
+    let template = with_keys(&PathBuf::from(required_variable("SAM_BUILD")));
+    let started = Tool::start_listening(|[address]| {
+        let mut command = Command::new("sam");
+        command.args(["local", "start-api", "--skip-pull-image", "--warm-containers", "LAZY"]);
+        command.args(["--host", "127.0.0.1", "--port", &address.port().to_string()]);
+        command.args(["--add-host", &format!("{HOST_NAME}:{bridge}")]);
+        command.arg("--template").arg(&template).arg("--parameter-overrides").args(parameters);
+        command
+    });
+    let (sam, [address]) = started.await;
     (sam, format!("http://{address}"))
 }
 
