@@ -1,6 +1,7 @@
 // Measures how the page renders streams: `node --import ./support/modules.mjs streaming.mjs [name…]`, on a machine at rest.
 // A scripted model sends a text in pieces at a rate. Per case it prints the time to the end of the answer, the work of the
-// main thread, tasks of more than 50 ms, the intervals of frames and the heap after garbage collection.
+// main thread, tasks of more than 50 ms, the intervals of frames and the heap after garbage collection. BROWSER=firefox
+// measures in Firefox, with the page of the server.
 
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -8,7 +9,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-import { conversation, DESKTOP, importAll, launch, longTasks, openProbe, PHONE, scrollUntil } from "./support/measure.js";
+import { launch as launchFirefox } from "./support/launch-firefox.js";
+import { conversation, DESKTOP, importAll, launch, longTasks, openFirefoxProbe, openProbe, PHONE, scrollUntil } from "./support/measure.js";
 import { startServer } from "./support/server.js";
 
 const TEXT = "the heat pump moves warmth from the cold air outside into the house and needs little power for it ".split(" ");
@@ -54,31 +56,38 @@ async function openScriptedModel() {
   return Object.assign(model, { url: `http://127.0.0.1:${server.address().port}`, close: () => server.close() });
 }
 
-async function measure(browser, url, { device, slowdown = 1, history = 0 }) {
-  const { page, counters, slowDown, recorded, memory, close } = await openProbe(browser, device);
+/** The work of the main thread between two readings of the browser's counters, in seconds. */
+function work(before, after) {
+  const { threads } = after;
+  // Of the processes of Firefox, the page's is the one that worked most.
+  if (threads) return { busy: Math.max(...Object.entries(threads).map(([id, seconds]) => seconds - (before.threads[id] ?? 0))) };
+  return { busy: after.TaskDuration - before.TaskDuration, script: after.ScriptDuration - before.ScriptDuration };
+}
+
+async function measure(probe, url, { slowdown = 1, history = 0 }) {
+  const { page, counters, slowDown, waitForCount, recorded, memory, close } = probe;
   const [id] = history ? await importAll(url, [conversation(1, history, new Date().toISOString())]) : [];
   await page.goto(id ? `${url}/#/c/${id}` : url);
-  if (history) await page.locator(".turn").first().waitFor();
+  if (history) await waitForCount(".turn", 1);
   const shown = history ? await scrollUntil(page, "#scroller", { selector: ".turn", count: history, down: false }) : 0;
   await page.locator("#message").fill("Go.");
-  await slowDown(slowdown);
+  await slowDown?.(slowdown);
   await recorded();
   const [before, startedAt] = [await counters(), performance.now()];
   await page.locator("#send").click();
-  await page.locator(".turn").nth(shown + 1).locator(".message-actions").waitFor({ timeout: 180_000 });
+  await waitForCount(".answer-footer .message-actions", shown ? shown / 2 + 1 : 1);
   const wall = (performance.now() - startedAt) / 1000;
-  const after = await counters();
+  const { busy, script } = work(before, await counters());
   const { frames, long } = await recorded();
-  const { heap } = await memory();
+  const heap = (await memory?.())?.heap;
   await close();
   const at = (part) => Math.round(frames[Math.floor(frames.length * part)] ?? 0);
-  const busy = after.TaskDuration - before.TaskDuration;
   return [
     `${wall.toFixed(1)} s`,
-    `${busy.toFixed(1)} s = ${Math.round((100 * busy) / wall)} % (script ${(after.ScriptDuration - before.ScriptDuration).toFixed(1)} s)`,
-    longTasks(long),
+    `${busy.toFixed(1)} s = ${Math.round((100 * busy) / wall)} %${script === undefined ? "" : ` (script ${script.toFixed(1)} s)`}`,
+    memory ? longTasks(long) : "",
     `${at(0.95)} / ${at(0.99)} ms`,
-    `${heap.toFixed(0)} MB`,
+    memory ? `${heap.toFixed(0)} MB` : "",
   ];
 }
 
@@ -86,12 +95,15 @@ const data = await mkdtemp(path.join(tmpdir(), "streaming-"));
 const model = await openScriptedModel();
 const settings = { OPENAI_BASE_URL: `${model.url}/v1`, OPENAI_MODEL: "scripted", OPENAI_API_KEY: "k", TITLE_MODEL: "none", MAX_OUTPUT_TOKENS: "200000" };
 const server = await startServer({ data, settings });
-const browser = await launch();
+const inFirefox = process.env.BROWSER === "firefox";
+const browser = await (inFirefox ? launchFirefox() : launch());
+const open = inFirefox ? openFirefoxProbe : openProbe;
 console.log("| case | time | main thread busy | long tasks | frames p95/p99 | heap |\n|---|---|---|---|---|---|");
 for (const [name, one] of Object.entries(CASES)) {
   if (process.argv.length > 2 && !process.argv.slice(2).some((wanted) => name.includes(wanted))) continue;
+  if (inFirefox && one.slowdown) continue;
   Object.assign(model, { pieces: one.pieces, rate: one.rate });
-  console.log(`| ${name} | ${(await measure(browser, server.url, one)).join(" | ")} |`);
+  console.log(`| ${name} | ${(await measure(await open(browser, one.device), server.url, one)).join(" | ")} |`);
 }
 await browser.close();
 await server.stop();

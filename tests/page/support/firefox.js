@@ -3,25 +3,11 @@
 import assert from "node:assert/strict";
 import { after } from "node:test";
 
-import puppeteer from "puppeteer-core";
-
 import { animationsEnded } from "./animations.js";
+import { launch } from "./launch-firefox.js";
 import { startStack } from "./stack.js";
 
 const TIMEOUT_MS = 60_000;
-
-/** Starts Firefox; `preferences` are rows of about:config. */
-async function launch(preferences = {}) {
-  return puppeteer.launch({
-    browser: "firefox",
-    executablePath: process.env.FIREFOX ?? "/usr/bin/firefox-esr",
-    headless: true,
-    timeout: 120_000,
-    protocolTimeout: 120_000,
-    defaultViewport: { width: 1200, height: 800 },
-    extraPrefsFirefox: { "intl.accept_languages": "en-GB", ...preferences },
-  });
-}
 
 let shared = null;
 after(async () => (await shared)?.close());

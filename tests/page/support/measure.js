@@ -1,11 +1,16 @@
 // What the measuring scripts share: a browser page that records frames and long tasks, and the browser's own counters.
 
+import { readdir, readFile } from "node:fs/promises";
+
 import { chromium } from "playwright-core";
 
 import { servePageFromDisk } from "./disk.js";
 
 export const DESKTOP = { viewport: { width: 1280, height: 800 } };
 export const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+
+/** Timeout of the end of an answer. */
+const ANSWER_MS = 180_000;
 
 export const launch = () =>
   chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox", "--disable-dev-shm-usage"] });
@@ -24,6 +29,13 @@ function record() {
   requestAnimationFrame(frame);
 }
 
+/** Returns frames and long tasks since the last call; runs in the page. */
+function takeRecords() {
+  const [frames, long] = [window.frames_ms, window.long_ms];
+  [window.frames_ms, window.long_ms] = [[], []];
+  return { frames: frames.sort((a, b) => a - b), long };
+}
+
 /** Opens a browser page with the built page from disk, or with `PAGE_FROM_SERVER=1` that of the server. */
 export async function openProbe(browser, device) {
   const context = await browser.newContext({ ...device, locale: "en-GB" });
@@ -37,13 +49,8 @@ export async function openProbe(browser, device) {
     page,
     counters,
     slowDown: (rate) => devtools.send("Emulation.setCPUThrottlingRate", { rate }),
-    /** Frames and long tasks since the last call. */
-    recorded: () =>
-      page.evaluate(() => {
-        const [frames, long] = [window.frames_ms, window.long_ms];
-        [window.frames_ms, window.long_ms] = [[], []];
-        return { frames: frames.sort((a, b) => a - b), long };
-      }),
+    waitForCount: (selector, count) => page.locator(selector).nth(count - 1).waitFor({ timeout: ANSWER_MS }),
+    recorded: () => page.evaluate(takeRecords),
     /** The heap in MB, and the number of nodes, after garbage collection. */
     memory: async () => {
       await devtools.send("HeapProfiler.collectGarbage");
@@ -52,6 +59,37 @@ export async function openProbe(browser, device) {
     },
     close: () => context.close(),
   };
+}
+
+/**
+ * Opens a page of Firefox with the page of the server. Firefox has no counters, so the work of its main thread is the processor
+ * time that Linux counts for that thread: what else the thread does is in it. It has no slower processor and no long tasks.
+ */
+export async function openFirefoxProbe(browser, { viewport }) {
+  const context = await browser.createBrowserContext();
+  const page = await context.newPage();
+  await page.setViewport(viewport);
+  await page.evaluateOnNewDocument(record);
+  return {
+    page,
+    counters: async () => ({ threads: await mainThreads(browser.process().pid) }),
+    waitForCount: (selector, count) =>
+      page.waitForFunction((selector, count) => document.querySelectorAll(selector).length >= count, { timeout: ANSWER_MS }, selector, count),
+    recorded: () => page.evaluate(takeRecords),
+    close: () => context.close(),
+  };
+}
+
+/** Seconds of processor time of the main thread of each process that a process started, and they started. */
+async function mainThreads(parent) {
+  const read = (path) => readFile(path, "utf8").catch(() => "");
+  const threads = await readdir(`/proc/${parent}/task`).catch(() => []);
+  const started = await Promise.all(threads.map((thread) => read(`/proc/${parent}/task/${thread}/children`)));
+  const all = await Promise.all(started.join(" ").split(/\s+/).filter(Boolean).map(mainThreads));
+  // The second field, a name in parentheses, may have spaces; user and system time are the fields 14 and 15, in hundredths of a
+  // second (proc_pid_stat(5), 2026-11-28).
+  const fields = (await read(`/proc/${parent}/task/${parent}/stat`)).replace(/^.*\) /s, "").split(" ");
+  return Object.assign({ [parent]: (Number(fields[11]) + Number(fields[12])) / 100 || 0 }, ...all);
 }
 
 /** Long tasks in short. */
