@@ -108,9 +108,13 @@ pub(super) struct Wordings {
     pub(super) note: Texts,
     pub(super) nothing_found: Texts,
     pub(super) found: Texts,
+    pub(super) unrelated: Texts,
     pub(super) tool_output: Texts,
     pub(super) lines_found: Texts,
     pub(super) no_lines_found: Texts,
+    pub(super) file_lines: Texts,
+    pub(super) file_start: Texts,
+    pub(super) pictures: Texts,
     pub(super) search_failed: Texts,
     pub(super) tool_failed: Texts,
 }

@@ -141,7 +141,7 @@ fn pages(block: &str) -> Vec<Page> {
     let page = |(entry, end): (&Captures<'_>, usize)| {
         let content = text.get(entry.get_match().end()..end).unwrap_or_default().trim();
         let lines = strip_any(content, CONTENT).unwrap_or(content).lines().filter(|line| !line.is_empty());
-        let content = lines.collect::<Vec<_>>().join(" ");
+        let content = lines.collect::<Vec<_>>().join("\n");
         let field = |name: &str| entry[name].to_owned();
         Page { number: field("number"), title: field("title"), url: field("url"), content }
     };
@@ -162,7 +162,7 @@ mod tests {
             1. 天气\n来源：https://a.example/1\n内容：今天\n2. 不是标题\n晴。\n\n\
             2. 新闻\n来源：https://a.example/2\n内容：一。\n\n\n（结果已截断，共 9 条结果）\n</search_results>\n请回答。";
         let pages = vec![
-            page("1", "天气", "https://a.example/1", "今天 2. 不是标题 晴。"),
+            page("1", "天气", "https://a.example/1", "今天\n2. 不是标题\n晴。"),
             page("2", "新闻", "https://a.example/2", "一。"),
         ];
         assert!(Findings::are_in(text));

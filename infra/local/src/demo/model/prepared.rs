@@ -83,6 +83,7 @@ fn address(slug: &str, language: Language) -> String {
 mod tests {
     use super::*;
     use crate::demo::PAGES;
+    use crate::demo::model::request::AttachedFiles;
 
     const LANGUAGES: [Language; 2] = [Language::Zh, Language::En];
 
@@ -94,7 +95,8 @@ mod tests {
     fn situation(question: &str, language: Language, rounds: usize, pages: Vec<Page>) -> Situation {
         let question = question.to_owned();
         let (has_documents, planned_call, findings) = (false, None, None);
-        Situation { question, language, may_search: true, has_documents, planned_call, rounds, pages, findings }
+        let files = AttachedFiles::default();
+        Situation { question, language, may_search: true, has_documents, planned_call, rounds, pages, findings, files }
     }
 
     #[test]

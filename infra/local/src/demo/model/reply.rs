@@ -4,14 +4,22 @@ use std::cmp::Reverse;
 
 use domain::{Language, one_line};
 
-use crate::demo::CONVERSATION;
 use crate::demo::model::findings::{Findings, Page};
 use crate::demo::model::planned_call::{PlannedCall, small_talk, terms};
-use crate::demo::model::request::Situation;
+use crate::demo::model::request::{AttachedFiles, Situation};
+use crate::demo::{CONVERSATION, SITE};
 
 const MAX_QUERY_CHARS: usize = 120;
 
 const MAX_QUOTE_CHARS: usize = 160;
+
+/// The same for what a page has: a Chinese text has as much in half the characters.
+const fn max_excerpt_chars(language: Language) -> usize {
+    match language {
+        Language::Zh => MAX_QUOTE_CHARS,
+        Language::En => 2 * MAX_QUOTE_CHARS,
+    }
+}
 
 /// How many lines of documents are quoted.
 const MAX_LINES: usize = 5;
@@ -28,9 +36,12 @@ pub(super) struct Reply {
 }
 
 pub(super) fn reply(situation: &Situation) -> Reply {
-    let Situation { question, language, may_search, has_documents, planned_call, findings, .. } = situation;
+    let Situation { question, language, may_search, has_documents, planned_call, findings, files, .. } = situation;
     if let Some(findings) = findings {
         return text_reply(&render_findings(findings, question, *language));
+    }
+    if *files != AttachedFiles::default() {
+        return text_reply(&render_files(files, question, *language));
     }
     if let (Some(planned_call), true) = (planned_call, may_search) {
         return Reply { calls: vec![planned_call.clone()], ..Reply::default() };
@@ -78,10 +89,7 @@ fn render_findings(findings: &Findings, question: &str, language: Language) -> S
     let texts = &CONVERSATION.texts;
     let body = match findings {
         Findings::SearchResults { pages } if pages.is_empty() => texts.nothing_found.of(language).clone(),
-        Findings::SearchResults { pages } => {
-            let bullets: Vec<String> = pages.iter().map(|page| bullet(page, language)).collect();
-            format!("{}\n\n{}", texts.found.with(&quote(question), language), bullets.join("\n"))
-        }
+        Findings::SearchResults { pages } => render_pages(pages, question, language),
         Findings::DocumentLines { lines } if lines.is_empty() => texts.no_lines_found.of(language).clone(),
         Findings::DocumentLines { lines } => {
             let lines = best_lines(lines, question).join("\n");
@@ -97,25 +105,76 @@ fn render_findings(findings: &Findings, question: &str, language: Language) -> S
     format!("{body}\n\n{}", texts.note.of(language))
 }
 
+fn render_pages(pages: &[Page], question: &str, language: Language) -> String {
+    let terms = terms(question);
+    let counts = pages.iter().map(|page| count(&terms, &page.title) + count(&terms, &page.content));
+    let counts: Vec<usize> = counts.collect();
+    let best = counts.iter().max().copied().unwrap_or_default();
+    let texts = &CONVERSATION.texts;
+    let is_unrelated = best == 0 && pages.iter().all(|page| page.url.starts_with(SITE));
+    let head = if is_unrelated { &texts.unrelated } else { &texts.found };
+    let related = pages.iter().zip(counts).filter(|(_, count)| count * 2 >= best);
+    let bullets: Vec<String> = related.map(|(page, _)| bullet(page, &terms, language)).collect();
+    format!("{}\n\n{}", head.with(&quote(question), language), bullets.join("\n"))
+}
+
+/// What the files of the question have about it, as references that the page opens.
+fn render_files(files: &AttachedFiles, question: &str, language: Language) -> String {
+    let texts = &CONVERSATION.texts;
+    let mut parts = Vec::new();
+    if !files.lines.is_empty() {
+        let terms = terms(question);
+        let is_found = files.lines.iter().any(|(_, text)| count(&terms, text) > 0);
+        let head = if is_found { &texts.file_lines } else { &texts.file_start };
+        parts.push(head.with(&quote(question), language));
+        parts.push(best_lines(&files.lines, question).join("\n"));
+    }
+    if files.has_pictures {
+        parts.push(texts.pictures.of(language).clone());
+    }
+    parts.push(texts.note.of(language).clone());
+    parts.join("\n\n")
+}
+
+/// How many of the terms a text has.
+fn count(terms: &[String], text: &str) -> usize {
+    let text = text.to_lowercase();
+    terms.iter().filter(|term| text.contains(term.as_str())).count()
+}
+
 /// Quotes the lines with most of the question's terms, each with its place, in the form that the page links.
 fn best_lines(lines: &[(String, String)], question: &str) -> Vec<String> {
     let terms = terms(question);
-    let count = |text: &str| {
-        let text = text.to_lowercase();
-        terms.iter().filter(|term| text.contains(term.as_str())).count()
-    };
-    let mut lines: Vec<_> = lines.iter().map(|(position, text)| (count(text), position, text)).collect();
+    let mut lines: Vec<_> = lines.iter().map(|(position, text)| (count(&terms, text), position, text)).collect();
     lines.sort_by_key(|(count, ..)| Reverse(*count));
     let max_count = lines.first().map_or(0, |(count, ..)| *count);
     let best = lines.into_iter().take_while(|(count, ..)| count * 2 >= max_count).take(MAX_LINES);
     best.map(|(_, position, text)| format!("- {} `{position}`", quote(text.trim_start_matches(MARKUP)))).collect()
 }
 
-/// The beginning of a page with its citation.
-fn bullet(page: &Page, language: Language) -> String {
+/// The sentences of a page from the one with most terms on, with the citation.
+fn bullet(page: &Page, terms: &[String], language: Language) -> String {
     let title = plain(&page.title).replace('[', "(").replace(']', ")");
     let colon = if language == Language::Zh { "：" } else { ": " };
-    format!("- **{title}**{colon}{} [{}]", quote(&page.content), page.number)
+    format!("- **{title}**{colon}{} [{}]", excerpt(&page.content, terms, language), page.number)
+}
+
+/// Whole sentences, as many as a quote may have; a longer one is cut.
+fn excerpt(content: &str, terms: &[String], language: Language) -> String {
+    let max_chars = max_excerpt_chars(language);
+    let sentences = content.lines().flat_map(|line| line.split_inclusive(['。', '！', '？']));
+    let sentences: Vec<&str> = sentences.flat_map(|part| part.split_inclusive(". ")).map(str::trim).collect();
+    let first = (0..sentences.len()).max_by_key(|&at| (count(terms, sentences[at]), Reverse(at))).unwrap_or_default();
+    let mut excerpt = String::new();
+    for sentence in &sentences[first..] {
+        let gap = if excerpt.is_empty() || excerpt.ends_with(['。', '！', '？']) { "" } else { " " };
+        if !excerpt.is_empty() && excerpt.chars().count() + sentence.chars().count() >= max_chars {
+            break;
+        }
+        excerpt += gap;
+        excerpt += sentence;
+    }
+    one_line(&plain(&excerpt), max_chars)
 }
 
 fn quote(text: &str) -> String {
@@ -156,7 +215,18 @@ mod tests {
             content: "Version 1.2\nis out.".into(),
         };
         let expected = "- **A (b) ‹tool_call>**: Version 1.2 is out. [3]";
-        assert_eq!(bullet(&page, Language::En), expected);
+        assert_eq!(bullet(&page, &[], Language::En), expected);
+    }
+
+    #[test]
+    fn excerpt_has_whole_sentences_from_best_one() {
+        let content = "它很小。它保存对话。\n费用很低。".to_owned() + &"长".repeat(150) + "。";
+        assert_eq!(excerpt(&content, &["对话".into()], Language::Zh), "它保存对话。费用很低。");
+        assert_eq!(
+            excerpt("It is small. It costs 3.5 cents. It stays.", &["cost".into()], Language::En),
+            "It costs 3.5 cents. It stays."
+        );
+        assert_eq!(excerpt("", &[], Language::En), "");
     }
 
     #[test]

@@ -8,6 +8,10 @@ use crate::demo::model::planned_call::{DOCUMENT_TOOL, PlannedCall, TOOL};
 /// Start of a call in the text of the model, which has no native tools.
 const CALL: &str = "<tool_call";
 
+/// Start of a document in a message, before its name, and of the name of a picture.
+const FILE: &str = "<file name=\"";
+const PICTURE: &str = "[image ";
+
 /// Chat completion request, with the fields that the demo model uses.
 #[derive(Debug, Deserialize)]
 pub(in crate::demo) struct Request {
@@ -39,6 +43,15 @@ pub(super) struct Situation {
     pub(super) pages: Vec<Page>,
     /// Results of the call in the model's last reply, if that was a call.
     pub(super) findings: Option<Findings>,
+    pub(super) files: AttachedFiles,
+}
+
+/// What is attached to the question.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct AttachedFiles {
+    /// Lines of documents, each after its place, such as `plan.md:12`, or `report.pdf:2` for a page.
+    pub(super) lines: Vec<(String, String)>,
+    pub(super) has_pictures: bool,
 }
 
 impl Request {
@@ -47,7 +60,13 @@ impl Request {
         let called = before.last().is_some_and(Message::is_call) && !after.is_empty();
         let candidates = if called { before } else { &self.messages };
         let position = candidates.iter().rposition(Message::is_question);
-        let question = position.map(|index| without_files(&candidates[index].text()).to_owned()).unwrap_or_default();
+        let question_message = position.map(|index| &candidates[index]);
+        let text = question_message.map(Message::text).unwrap_or_default();
+        let files = AttachedFiles {
+            lines: attached_lines(&text),
+            has_pictures: question_message.is_some_and(Message::has_pictures),
+        };
+        let question = without_files(&text).to_owned();
         let since = position.and_then(|index| self.messages.get(index + 1..)).unwrap_or_default();
         let rounds = since.iter().filter(|message| message.is_call()).count();
         let pages = Findings::pages(&join(since));
@@ -55,7 +74,7 @@ impl Request {
         let planned_call = PlannedCall::of(&question).filter(|planned_call| self.offers(planned_call.tool));
         let (language, has_documents) = (Language::of(&question), self.offers(DOCUMENT_TOOL));
         let may_search = has_documents || self.offers(TOOL);
-        Situation { question, language, may_search, has_documents, planned_call, rounds, pages, findings }
+        Situation { question, language, may_search, has_documents, planned_call, rounds, pages, findings, files }
     }
 
     pub(super) fn text(&self) -> String {
@@ -81,6 +100,12 @@ impl Message {
         self.content.as_str().into_iter().chain(parts).collect()
     }
 
+    /// Whether it has a picture, or the name of one that the model does not take.
+    fn has_pictures(&self) -> bool {
+        let mut parts = self.content.as_array().into_iter().flatten();
+        parts.any(|part| part["type"] == "image_url") || self.text().lines().any(|line| line.starts_with(PICTURE))
+    }
+
     fn is_call(&self) -> bool {
         self.role == "assistant" && self.text().contains(CALL)
     }
@@ -91,9 +116,28 @@ impl Message {
     }
 }
 
-/// The last paragraph of a message with documents, which is its question.
+/// The last paragraph of a message with files, which is its question.
 fn without_files(text: &str) -> &str {
-    text.rsplit_once("\n\n").filter(|_| text.starts_with("<file ")).map_or(text, |(_, question)| question)
+    let has_files = text.starts_with(FILE) || text.starts_with(PICTURE);
+    text.rsplit_once("\n\n").filter(|_| has_files).map_or(text, |(_, question)| question)
+}
+
+/// The lines of a message's documents: `12: text`, or those below the number of their page, `[2]`.
+fn attached_lines(text: &str) -> Vec<(String, String)> {
+    let mut lines = Vec::new();
+    for file in text.split(FILE).skip(1) {
+        let Some((name, rest)) = file.split_once("\">\n") else { continue };
+        let mut page = None;
+        for line in rest.split("\n</file>").next().unwrap_or_default().lines() {
+            let number = line.strip_prefix('[').and_then(|line| line.strip_suffix(']'));
+            page = number.filter(|number| number.parse::<u32>().is_ok()).or(page);
+            let numbered = page.filter(|_| number.is_none()).map(|page| (page, line)).or_else(|| line.split_once(": "));
+            if let Some((number, text)) = numbered.filter(|(_, text)| !text.trim().is_empty()) {
+                lines.push((format!("{name}:{number}"), text.to_owned()));
+            }
+        }
+    }
+    lines
 }
 
 fn join(messages: &[Message]) -> String {

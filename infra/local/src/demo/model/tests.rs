@@ -39,7 +39,11 @@ fn talk(system: &str, messages: &[(&str, &str)]) -> Value {
 /// The text of a whole reply: the tokens of its stream together.
 fn reply_text(system: &str, messages: &[(&str, &str)]) -> String {
     let request: Request = serde_json::from_value(talk(system, messages)).unwrap();
-    Completion::new(&request, reply(&request.situation())).tokens.concat()
+    reply_to(&request)
+}
+
+fn reply_to(request: &Request) -> String {
+    Completion::new(request, reply(&request.situation())).tokens.concat()
 }
 
 #[test]
@@ -54,9 +58,34 @@ fn question_becomes_search_call_in_prompted_format() {
 }
 
 #[test]
-fn files_of_a_message_are_not_searched() {
-    let message = "<file name=\"a.md\">\n1: alpha\n\n2: beta\n</file>\n\n(note)\n\nWho won the last race?";
-    assert!(reply_text(TEACHING, &[("user", message)]).ends_with(r#""query": "Who won the last race"}</tool_call>"#));
+fn attached_files_answer_their_question() {
+    let message = "<file name=\"a.md\">\n1: alpha\n2: \n3: the race was won by Ann\n</file>\n\n\
+        <file name=\"b.pdf\">\n[1]\nWeather\n\n[2]\nRace: none\n</file>\n\n[image c.png]\n\n(note)\n\nWho won the last race?";
+    let reply = reply_text(TEACHING, &[("user", message)]);
+    let expected = "The attached files have this on “Who won the last race?”:\n\n\
+        - the race was won by Ann `a.md:3`\n- Race: none `b.pdf:2`\n\nThe demo model can’t see pictures";
+    assert!(reply.starts_with(expected), "{reply}");
+    let reply = reply_text(TEACHING, &[("user", &message.replace("Who won the last race?", "天气怎么样？"))]);
+    assert!(reply.starts_with("附件里没有与“天气怎么样？”有关的内容，开头是这样的：\n\n- alpha `a.md:1`\n"), "{reply}");
+    let picture =
+        json!([{"type": "text", "text": "What is it?"}, {"type": "image_url", "image_url": {"url": "data:"}}]);
+    let request = json!({"messages": [{"role": "user", "content": picture}]});
+    let request: Request = serde_json::from_value(request).unwrap();
+    assert!(reply_to(&request).starts_with("The demo model can’t see pictures"));
+    let later = [("user", message), ("assistant", "Ann."), ("user", "news")];
+    assert!(reply_text(TEACHING, &later).ends_with(r#""query": "news"}</tool_call>"#));
+}
+
+#[test]
+fn unrelated_pages_are_named_as_such() {
+    let found = |question: &str, site: &str| {
+        let results = RESULTS.replace("https://a.example/", site);
+        let call = r#"<tool_call>{"tool": "search_web", "query": "x"}</tool_call>"#;
+        reply_text(TEACHING, &[("user", question), ("assistant", call), ("user", &results)])
+    };
+    assert!(found("天气", crate::demo::SITE).starts_with("演示搜索只有几页关于 Lambda Chat 的说明，都与“天气”无关。"));
+    assert!(found("标题", crate::demo::SITE).starts_with("关于“标题”，搜索到这些网页："));
+    assert!(found("天气", "https://a.example/").starts_with("关于“天气”，搜索到这些网页："));
 }
 
 #[test]
