@@ -13,7 +13,7 @@ import hmac
 import json
 import logging
 import os
-import socket
+import re
 import struct
 import subprocess
 import sys
@@ -167,17 +167,16 @@ class Chat:
     """A running server."""
 
     def __init__(self, program, folder, variables):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.root = f"http://127.0.0.1:{free.getsockname()[1]}"
-        self.log = (folder / "server.log").open("wb")
-        arguments = [program, "--port", self.root.rsplit(":", 1)[1], "--data", str(folder / "data")]
+        log = folder / "server.log"
+        self.log = log.open("wb")
+        arguments = [program, "--port", "0", "--data", str(folder / "data")]
         self.process = subprocess.Popen(arguments, env=variables, stdout=self.log, stderr=self.log)
         end = time.monotonic() + SECONDS
-        while self.call("GET", "/healthz")[0] != 200:
+        while not (address := re.search(r"http://127\.0\.0\.1:\d+", log.read_text())):
             if self.process.poll() is not None or time.monotonic() > end:
-                raise RuntimeError(f"the server does not start: {(folder / 'server.log').read_text()[-2000:]}")
+                raise RuntimeError(f"the server does not start: {log.read_text()[-2000:]}")
             time.sleep(0.1)
+        self.root = address[0]
 
     def call(self, method, path, body=None, kind="application/json"):
         body = json.dumps(body).encode() if isinstance(body, dict) else body
