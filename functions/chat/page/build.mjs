@@ -23,7 +23,7 @@ const PARTS = {
   FILES_PART: ["parts/files.ts", "style/files.css"],
   LIBRARY_PART: ["parts/library.ts", "style/library.css"],
   MATHS_PART: ["parts/maths.ts", "style/maths.css"],
-  SETTINGS_PART: ["parts/settings.ts", "style/setup.css"],
+  SETTINGS_PART: ["parts/settings.ts", "style/settings.css"],
 };
 
 /** The folders of `src` that only parts contain. */

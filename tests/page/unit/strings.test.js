@@ -5,14 +5,14 @@ import { test } from "node:test";
 
 import { languages, textsFor } from "../../../functions/chat/page/src/i18n/index.ts";
 import { list, unit } from "../../../functions/chat/page/src/i18n/format.ts";
+import { erasureText } from "../../../functions/chat/page/src/settings/own-data.ts";
 import { weekday } from "../../../functions/chat/page/src/settings/weekday.ts";
+import { executionCells } from "../../../functions/chat/page/src/library/call-details.ts";
 import { parseRetryAfter } from "../../../functions/chat/page/src/api/client.ts";
 import {
   ageGroup,
-  executionCells,
   callLabels,
   finishReasonText,
-  erasureText,
   errorText,
   lastLine,
   outcomeText,

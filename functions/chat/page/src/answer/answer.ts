@@ -5,7 +5,6 @@ import type { Feedback, Message, ToolCall, ToolResult, TurnEvent } from "../api/
 import { t } from "../i18n/index.ts";
 import { announce, button, copyFormatted, el, flash, icon, type Child } from "../view/dom.ts";
 import type { Versions } from "../view/versions.ts";
-import { CallDetails } from "./call-details.ts";
 import { countDown } from "./countdown.ts";
 import { formattedExcerpt, plainExcerpt } from "./excerpt.ts";
 import { AnswerFooter } from "./footer.ts";
@@ -68,10 +67,7 @@ export class AnswerView {
       cite: (number) => sources.numbered(number),
       hasSources: () => sources.any,
       isDocument: (path) => references.isDocument(path),
-      onCall: ({ name }) => {
-        references.noteCall(name);
-        void CallDetails.prepare();
-      },
+      onCall: ({ name }) => references.noteCall(name),
     });
     const actions = {
       onCopy: (copy: HTMLElement) => void this.#copy(copy),
@@ -272,8 +268,8 @@ export class AnswerView {
     this.#parts.finish();
     this.#status.textContent = "";
     this.#sources.offer();
-    const details = this.#parts.hasSteps && this.messageId !== null ? new CallDetails(this.messageId).element : null;
-    this.#footer.show({ empty: this.text === "", model: this.#model, models: this.#models, details });
+    const callsOf = this.#parts.hasSteps ? this.messageId : null;
+    this.#footer.show({ empty: this.text === "", model: this.#model, models: this.#models, callsOf });
   }
 
   #setNote(kind: string, ...children: Child[]): HTMLElement {

@@ -2,6 +2,7 @@
 
 import type { Usage } from "../api/types.ts";
 import { t } from "../i18n/index.ts";
+import { showCallDetails } from "../parts/use.ts";
 import { isDemo } from "../state/choice.ts";
 import { button, el, iconButton } from "../view/dom.ts";
 import { Versions } from "../view/versions.ts";
@@ -22,8 +23,8 @@ export interface EndedAnswer {
   empty: boolean;
   model: string;
   models: string[];
-  /** What the figures are followed by. */
-  details: HTMLElement | null;
+  /** The id of the message if it has tool calls, which administrators see below the figures. */
+  callsOf: string | null;
 }
 
 /** The line; it is empty until the answer ends, but for the versions. */
@@ -58,7 +59,7 @@ export class AnswerFooter {
   }
 
   /** Shows the line of an answer that has ended; without a text there is nothing to copy, to rate or to count. */
-  show({ empty, model, models, details }: EndedAnswer): void {
+  show({ empty, model, models, callsOf }: EndedAnswer): void {
     const { onCopy, onRegenerate, onDelete } = this.#actions;
     const copy = iconButton(t.copy, "copy", () => onCopy(copy));
     const again = iconButton(t.answer.again, "reload", onRegenerate);
@@ -66,10 +67,13 @@ export class AnswerFooter {
     const demo = isDemo.value && this.firstTextMs > 0 ? [t.demo.free, t.demo.firstText(durationText(this.firstTextMs))] : [];
     const figures = [...(this.#usage && !empty ? [usageText(this.#usage)] : []), ...demo, model].join(" · ");
     const remove = button(t.deleteFrom, onDelete, { iconName: "trash", kind: "text" });
-    const panel = el("div", { class: "answer-more", hidden: true }, el("span", { class: "usage" }, figures), remove, details ?? []);
+    const panel = el("div", { class: "answer-more", hidden: true }, el("span", { class: "usage" }, figures), remove);
+    let calls = callsOf;
     const more = iconButton(t.answer.more, "more", () => {
       panel.hidden = !panel.hidden;
       more.setAttribute("aria-expanded", String(!panel.hidden));
+      if (calls !== null) showCallDetails(panel, calls);
+      calls = null;
     });
     more.setAttribute("aria-expanded", "false");
     const attribution = attributionText(models, model);

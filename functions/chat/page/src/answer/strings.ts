@@ -1,6 +1,6 @@
 // Texts that are made from data: errors, finish reasons, tool calls, counts and times. Pure: data in, strings out.
 
-import type { Erasure, Execution, ToolCall, ToolResult, Usage } from "../api/types.ts";
+import type { ToolCall, ToolResult, Usage } from "../api/types.ts";
 import { costText, durationText, formatList, formatNumber, t } from "../i18n/index.ts";
 
 export { durationText, formatNumber, sizeText } from "../i18n/index.ts";
@@ -81,29 +81,11 @@ export function timeText({ durationMs, cached }: Pick<ToolResult, "durationMs" |
   return [time, cached ? t.answer.cached : ""].filter(Boolean).join(" · ");
 }
 
-/** The outcome of a call for administrators, as `[outcome, time, bytes read by the model, credits]`. */
-export function executionCells({ ok, error, cached, durationMs, bytes, credits }: Omit<Execution, "tool" | "arguments">): string[] {
-  const outcome = ok ? (cached ? t.answer.cached : t.details.done) : (error ?? t.details.failed).replaceAll("_", " ");
-  const size = bytes < 1024 ? t.size.bytes(bytes) : `${formatNumber(Math.round(bytes / 1024))} KiB`;
-  return [outcome, durationText(durationMs), size, formatNumber(credits)];
-}
-
 /** The usage of a turn, such as `812 tokens in · 143 out · 2 search credits · cost 0.0016`; the cost if the model has a price. */
 export function usageText({ inputTokens, outputTokens, searchCredits, estimated, costMicros }: Usage): string {
   const about = estimated ? "≈ " : "";
   const usage = t.answer.usage(`${about}${formatNumber(inputTokens)}`, formatNumber(outputTokens), searchCredits);
   return costMicros === undefined ? usage : `${usage} · ${t.answer.cost(costText(costMicros))}`;
-}
-
-/** The result of an erasure, such as `12 conversations, 1 key and 40 other records`. */
-export function erasureText({ conversations, keys, others }: Erasure): string {
-  const counts: [number, (value: number) => string][] = [
-    [conversations, t.data.conversations],
-    [keys, t.data.keys],
-    [others, t.data.records],
-  ];
-  const erased = counts.filter(([value]) => value > 0).map(([value, text]) => text(value));
-  return erased.length === 0 ? t.data.nothingErased : t.data.erased(formatList(erased));
 }
 
 /** At most `length` characters; an ellipsis marks a truncated text. */

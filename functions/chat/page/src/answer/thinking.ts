@@ -9,7 +9,7 @@ const FOLLOW_DISTANCE = 32;
 
 /** The reasoning of one answer, with the time that the model spent on it. */
 export class Thinking {
-  element = el("details", { class: "thinking", hidden: true });
+  element = el("details", { class: "thinking fold", hidden: true });
   #label = el("span", {}, t.answer.thoughts);
   #box = el("div", { class: "reasoning" });
   #reasoning = new GrowingText(this.#box);

@@ -124,14 +124,6 @@ export const en = {
     keepHint: "Don’t do this on a shared device.",
   },
 
-  data: {
-    nothingErased: "There was nothing left to erase.",
-    erased: (list: string) => `Deleted: ${list}.`,
-    conversations: (value: number) => plural(value, "conversation"),
-    keys: (value: number) => plural(value, "key"),
-    records: (value: number) => plural(value, "other record"),
-  },
-
   composer: {
     stillWriting: "The answer is still being written. Your text stays here.",
     tooLong: (excess: number, limit: number) =>
@@ -264,14 +256,6 @@ export const en = {
   } satisfies Record<string, ToolLabels> as Record<ToolName, ToolLabels>,
   otherTool: (name: string): ToolLabels => [`Using ${name}`, `Used ${name}`],
   stepLabel: (label: string, subject: string) => `${label}: ${subject}`,
-
-  details: {
-    title: "Details",
-    none: "The details of these calls are no longer stored.",
-    columns: ["Tool", "Arguments", "Outcome", "Time", "Read by the model", "Credits"],
-    done: "done",
-    failed: "failed",
-  },
 
   errors: {
     network: "The server can’t be reached.",

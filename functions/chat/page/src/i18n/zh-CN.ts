@@ -108,14 +108,6 @@ export const zhCN: Texts = {
     keepHint: "请仅在个人设备上使用。",
   },
 
-  data: {
-    nothingErased: "没有需要清除的数据。",
-    erased: (list) => `已删除：${list}。`,
-    conversations: (value) => `${n(value)} 个对话`,
-    keys: (value) => `${n(value)} 个密钥`,
-    records: (value) => `${n(value)} 条其他记录`,
-  },
-
   composer: {
     stillWriting: "回答还在生成，你的输入会保留在这里。",
     tooLong: (excess, limit) => `超出 ${n(excess)} 个字符，每条消息最多 ${n(limit)} 个字符。`,
@@ -245,14 +237,6 @@ export const zhCN: Texts = {
   },
   otherTool: (name) => [`正在使用 ${name}`, `已使用 ${name}`],
   stepLabel: (label, subject) => `${label}：${subject}`,
-
-  details: {
-    title: "详情",
-    none: "这些调用的详情已不再保存。",
-    columns: ["工具", "参数", "结果", "耗时", "模型读取量", "搜索用量"],
-    done: "完成",
-    failed: "失败",
-  },
 
   errors: {
     network: "无法连接服务器。",

@@ -67,6 +67,14 @@ export const texts = {
     escape: "Esc",
   },
 
+  details: {
+    title: "Details",
+    none: "The details of these calls are no longer stored.",
+    columns: ["Tool", "Arguments", "Outcome", "Time", "Read by the model", "Credits"],
+    done: "done",
+    failed: "failed",
+  },
+
   share: {
     title: "Share a conversation",
     warning: "Anyone with the link can read this copy without signing in.",

@@ -56,6 +56,14 @@ export const texts: Texts = {
     escape: "Esc",
   },
 
+  details: {
+    title: "详情",
+    none: "这些调用的详情已不再保存。",
+    columns: ["工具", "参数", "结果", "耗时", "模型读取量", "搜索用量"],
+    done: "完成",
+    failed: "失败",
+  },
+
   share: {
     title: "分享对话",
     warning: "任何人拿到链接后，无需登录即可阅读这份副本。",

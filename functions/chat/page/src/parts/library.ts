@@ -7,6 +7,7 @@ declare const STYLE: string;
 
 addStyle(STYLE);
 
+export { showCallDetails } from "../library/call-details.ts";
 export { confirmDeletion, removeConversation, renameConversation } from "../library/changes.ts";
 export { openExport } from "../library/export.tsx";
 export { showFollowUps } from "../library/follow-ups.ts";

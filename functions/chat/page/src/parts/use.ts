@@ -32,6 +32,7 @@ export const openImport = () => void withPart(loadLibrary(), (part) => part.open
 export const attachFiles = (files: File[]) => void withPart(loadFiles(), (part) => part.attachFiles(files));
 export const openCited = (opener: HTMLElement) => void withPart(loadFiles(), (part) => part.openCited(opener));
 export const showAttached = (root: HTMLElement, files: Attachment[]) => void loadFiles().then((part) => part?.showAttached(root, files));
+export const showCallDetails = (panel: HTMLElement, messageId: string) => void loadLibrary().then((part) => part?.showCallDetails(panel, messageId));
 export const showFollowUps = (answered: Answered) => void loadLibrary().then((part) => part?.showFollowUps(answered));
 export const showShared = (id: string, main: HTMLElement) => withPart(loadLibrary(), (part) => part.showShared(id, main));
 

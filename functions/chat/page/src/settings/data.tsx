@@ -3,10 +3,10 @@
 import { signal, useSignal, type Signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 
-import { erasureText, sizeText } from "../answer/strings.ts";
 import { ApiError } from "../api/client.ts";
 import { credential } from "../api/credential.ts";
 import { disablePrompt } from "../api/key.ts";
+import { sizeText } from "../i18n/index.ts";
 import { openImport } from "../parts/use.ts";
 import { resetAll } from "../state/session.ts";
 import { Button, Section } from "../view/controls.tsx";
@@ -14,7 +14,7 @@ import { openDialog, showDialog } from "../view/dialog.ts";
 import { saveFile } from "../view/dom.ts";
 import { failureText } from "../view/failures.ts";
 import { ExportCheck } from "./export-check.ts";
-import { eraseAccount, exportAccount } from "./own-data.ts";
+import { eraseAccount, erasureText, exportAccount } from "./own-data.ts";
 import { texts } from "./texts.ts";
 
 const FILE = "lambda-chat.jsonl";

@@ -1,5 +1,9 @@
 // The texts of the settings in English.
 
+import { number } from "../i18n/format.ts";
+
+const plural = (value: number, noun: string) => `${number("en", value)} ${noun}${value === 1 ? "" : "s"}`;
+
 export const settings = {
   general: "General",
   language: "Language",
@@ -71,5 +75,10 @@ export const settings = {
     erasing: "Erasing…",
     erasedTitle: "Everything has been erased",
     startOver: "Start over",
+    nothingErased: "There was nothing left to erase.",
+    erased: (list: string) => `Deleted: ${list}.`,
+    conversations: (value: number) => plural(value, "conversation"),
+    keys: (value: number) => plural(value, "key"),
+    records: (value: number) => plural(value, "other record"),
   },
 };

@@ -3,6 +3,8 @@
 import { bodyOf, readChunk } from "../api/events.ts";
 import { fetchWithKey, request, TIMEOUT_MS, toApiError } from "../api/transport.ts";
 import type { Erasure } from "../api/types.ts";
+import { formatList } from "../i18n/index.ts";
+import { texts } from "./texts.ts";
 
 /** An erasure waits for running turns and then deletes item by item; a function runs for at most 15 minutes. */
 const ERASURE_TIMEOUT_MS = 900_000;
@@ -30,4 +32,15 @@ export async function* exportAccount(signal: AbortSignal): AsyncGenerator<Uint8A
 /** Erases all stored data of the caller; `confirm` is the confirmation text. Resolves to the counts of erased items. */
 export function eraseAccount(confirm: string): Promise<Erasure> {
   return request("DELETE", "/api/me", { confirm }, ERASURE_TIMEOUT_MS);
+}
+
+/** The result of an erasure, such as `12 conversations, 1 key and 40 other records`. */
+export function erasureText({ conversations, keys, others }: Erasure): string {
+  const counts: [number, (value: number) => string][] = [
+    [conversations, texts.data.conversations],
+    [keys, texts.data.keys],
+    [others, texts.data.records],
+  ];
+  const erased = counts.filter(([value]) => value > 0).map(([value, text]) => text(value));
+  return erased.length === 0 ? texts.data.nothingErased : texts.data.erased(formatList(erased));
 }

@@ -1,5 +1,6 @@
 // 设置的简体中文文案。
 
+import { number } from "../i18n/format.ts";
 import type { settings as en } from "./en.ts";
 
 export const settings: typeof en = {
@@ -73,5 +74,10 @@ export const settings: typeof en = {
     erasing: "正在清除…",
     erasedTitle: "数据已全部清除",
     startOver: "重新开始",
+    nothingErased: "没有需要清除的数据。",
+    erased: (list) => `已删除：${list}。`,
+    conversations: (value) => `${number("zh-CN", value)} 个对话`,
+    keys: (value) => `${number("zh-CN", value)} 个密钥`,
+    records: (value) => `${number("zh-CN", value)} 条其他记录`,
   },
 };
