@@ -69,6 +69,12 @@ test("the second example cites lines of documents that open", async (t) => {
   await page.getByRole("button", { name: "Model and agent: Default" }).waitFor();
 });
 
+test("a step of the second example is Chinese on a Chinese page", async (t) => {
+  const { page } = await sendExample(t, 1, "zh-CN");
+  await ended(page);
+  assert.match(await lastAnswer(page).locator(".step").first().textContent(), /^\s*已检索文档 [^|?]+\d 处匹配 · \d+ 个文件\s*$/);
+});
+
 test("the agent of the second example is that of its conversation only", async (t) => {
   const { page } = await sendExample(t, 1);
   await ended(page);

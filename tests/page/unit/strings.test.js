@@ -90,11 +90,23 @@ test("a call's labels name its subject", () => {
   assert.deepEqual(callLabels({ name: "odd", arguments: null }), ["Using odd", "Used odd", ""]);
 });
 
+test("a pattern is shown as its terms", () => {
+  const subject = (pattern) => callLabels({ name: "grep_search", arguments: { pattern } })[2];
+  assert.equal(subject("(?i)rent|lease"), "rent · lease");
+  assert.equal(subject("^a\\.md|\\bdata\\s+kept.*where\\b|C\\|D$"), "a.md · data kept…where · C|D");
+  for (const other of ["f(a|b)", "[ab]|c", "\\d+", "\\(x\\)|y{2}"]) assert.equal(subject(other), other);
+});
+
 test("a result shows outcome, time and cache hit", () => {
   assert.equal(outcomeText({ ok: true, summary: "10 results" }), "10 results");
   assert.equal(outcomeText({ ok: true, summary: "4 of 10 results" }), "4 results");
   assert.equal(outcomeText({ ok: true, summary: "no results" }), "0 results");
   assert.equal(outcomeText({ ok: true, summary: "1 result" }), "1 result");
+  assert.equal(outcomeText({ ok: true, summary: "10 matches in 1 files" }), "10 matches · 1 file");
+  assert.equal(outcomeText({ ok: true, summary: "1 entries" }), "1 entry");
+  assert.equal(outcomeText({ ok: true, summary: "9 of 20 lines of notes/a.md" }), "9 lines");
+  assert.equal(outcomeText({ ok: true, summary: "no articles" }), "0 articles");
+  assert.equal(outcomeText({ ok: true, summary: "3 wishes" }), "3 wishes");
   assert.equal(outcomeText({ ok: true, summary: "= 42" }), "= 42");
   const error = { code: "timeout", message: "The search took too long." };
   assert.equal(outcomeText({ ok: false, summary: "failed", error }), "It took too long.");

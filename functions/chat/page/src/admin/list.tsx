@@ -96,13 +96,13 @@ export function Card({ title, notes, text, children }: { title: string; notes: s
 
 /** An action of a row; its accessible name also names the row. */
 export function RowAction({ label, name, kind = "text", run }: { label: string; name: string; kind?: string; run: () => void }) {
-  return <Button kind={kind} aria-label={t.stepLabel(label, name)} onClick={run}>{label}</Button>;
+  return <Button kind={kind} aria-label={t.labelled(label, name)} onClick={run}>{label}</Button>;
 }
 
 /** The way to a form: with a name that of a row, else with an icon. */
 export function FormLink({ label, name, href, icon = "new" }: { label: string; name?: string; href: string; icon?: IconName }) {
   if (name === undefined) return <a class="button quiet" href={href}><Icon name={icon} />{label}</a>;
-  return <a class="button text" aria-label={t.stepLabel(label, name)} href={href}>{label}</a>;
+  return <a class="button text" aria-label={t.labelled(label, name)} href={href}>{label}</a>;
 }
 
 /** The deletion of a row, after a confirmation. */

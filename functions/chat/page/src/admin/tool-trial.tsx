@@ -71,7 +71,7 @@ export function importForm(): ItemForm {
   };
   const save = async ({ document, dryRun }: Values) => {
     const { tools, refused } = await request<Imported>("POST", "/api/admin/tools/import", { document, dryRun });
-    const reasons = refused.map(({ operation, reason }) => t.stepLabel(operation, reason));
+    const reasons = refused.map(({ operation, reason }) => t.labelled(operation, reason));
     result.value = [list(texts.tools.imported(tools.length), tools.map(({ name }) => name)), list(texts.tools.refused(refused.length), reasons)];
   };
   const extra = <div class="trial" aria-live="polite">{result}</div>;

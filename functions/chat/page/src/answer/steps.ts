@@ -39,7 +39,7 @@ export class Steps {
       this.#steps.set(call.id, { call, labels, state: "running", progress: "", result: null });
       this.#render();
     }
-    return subject ? t.stepLabel(doing, subject) : doing;
+    return subject ? t.labelled(doing, subject) : doing;
   }
 
   /** Whether the group has this call. */
@@ -118,7 +118,7 @@ function lineOf(steps: Step[]): Line {
   const verbs = [...new Set(steps.map(({ labels }) => labels[1]))].map((verb, at) => (at === 0 ? verb : `${verb.charAt(0).toLowerCase()}${verb.slice(1)}`));
   const subjects = new Set(steps.map(({ labels }) => labels[2]).filter(Boolean));
   const found = steps.reduce((sum, { result }) => sum + ((result?.ok && resultCount(result.summary)) || 0), 0);
-  const outcome = [found > 0 ? t.answer.results(found) : "", failed > 0 ? t.answer.failedCount(failed) : ""].filter(Boolean).join(" · ");
+  const outcome = [found > 0 ? t.found.results(found) : "", failed > 0 ? t.answer.failedCount(failed) : ""].filter(Boolean).join(" · ");
   return { state, verb: formatList(verbs), subject: [...subjects].join(" · "), outcome, count };
 }
 

@@ -44,12 +44,21 @@ export function callLabels({ name, arguments: args }: ToolCall): [string, string
   return [doing, done, callSubject(name, args)];
 }
 
-/** The argument that describes a call best: its `query`, else the first string or number. */
+/** The argument that describes a call best: its `query`, else the first string or number; a pattern as its terms. */
 function callSubject(name: string, args: unknown): string {
   if (args === null || typeof args !== "object") return "";
   const values: unknown[] = "query" in args && typeof args.query === "string" ? [args.query] : Object.values(args);
   const first = String(values.find((value) => ["string", "number"].includes(typeof value)) ?? "");
-  return truncate(name === "read_url" ? hostOf(first) : first, 200);
+  const subject = name === "read_url" ? hostOf(first) : name === "grep_search" ? patternText(first) : first;
+  return truncate(subject, 200);
+}
+
+/** The alternatives of a regular expression without groups, such as `rent · lease`; else the expression. */
+function patternText(pattern: string): string {
+  const plain = pattern.replace(/^\(\?\w+\)/, "");
+  if (/[([{]/.test(plain.replace(/\\./g, ""))) return pattern;
+  const terms = plain.split(/(?<!\\)\|/).map((term) => term.replace(/^\^|\\b|\$$/g, "").replace(/\\s[*+?]?/g, " ").replace(/\.[*+]\??/g, "…"));
+  return terms.join(" · ").replace(/\\(\W)/g, "$1");
 }
 
 /** The host of a URL without `www.`, or the text if it is no URL; the page or the line of a file. */
@@ -62,17 +71,22 @@ export function hostOf(url: string): string {
 /** The outcome of a call in short, such as `10 results`; the reason if it failed. */
 export function outcomeText({ ok, summary, error, sources }: Pick<ToolResult, "ok" | "summary" | "error" | "sources">): string {
   if (!ok) return (error && lookUp(t.errors, error.code)) || error?.message || summary || t.answer.failed;
-  const results = resultCount(summary);
-  if (results !== null) return t.answer.results(results);
-  const characters = /^(\d+)(?: of \d+)? characters$/.exec(summary ?? "")?.[1];
-  if (characters) return t.answer.characters(Number(characters));
-  return summary || (sources?.length ? t.answer.results(sources.length) : "");
+  const [count, noun, files] = countOf(summary);
+  const counted = lookUp(t.found, noun)?.(count);
+  if (counted) return files ? `${counted} · ${t.found.files(files)}` : counted;
+  return summary || (sources?.length ? t.found.results(sources.length) : "");
 }
 
-/** The number of results that a summary counts, such as `10 results` or `4 of 10 results`; null for another summary. */
-export function resultCount(summary = ""): number | null {
-  const found = /^(no|\d+)(?: of \d+)? results?$/.exec(summary)?.[1];
-  return found === undefined ? null : Number(found) || 0;
+/** What a summary of the server counts, such as `4 of 10 results`, `7 matches in 2 files` or `9 of 20 lines of a.md`. */
+function countOf(summary = ""): [count: number, noun: string, files: number] {
+  const [, count = "", noun = "", files] = /^(no|\d+)(?: of \d+)? ([a-z]+?)s?(?: in (\d+) files| of .+)?$/.exec(summary) ?? [];
+  return [Number(count) || 0, `${noun}s`, Number(files) || 0];
+}
+
+/** The number of results that a summary counts; null for another summary. */
+export function resultCount(summary: string | undefined): number | null {
+  const [count, noun] = countOf(summary);
+  return noun === "results" ? count : null;
 }
 
 /** The time of a call, such as `0.8 s · cached`. */

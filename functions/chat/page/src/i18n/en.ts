@@ -5,7 +5,7 @@ import { signIn } from "./sign-in/en.ts";
 
 const LOCALE = "en";
 const n = (value: number) => number(LOCALE, value);
-const plural = (value: number, noun: string) => `${n(value)} ${noun}${value === 1 ? "" : "s"}`;
+const plural = (value: number, noun: string, many = `${noun}s`) => `${n(value)} ${value === 1 ? noun : many}`;
 
 /** The labels of a call: while it runs, and afterwards. */
 export type ToolLabels = [string, string];
@@ -210,8 +210,6 @@ export const en = {
     ended: (reason: string) => `Answer ended. ${reason}`,
     noResult: "no result",
     failed: "The tool failed.",
-    results: (value: number) => plural(value, "result"),
-    characters: (value: number) => plural(value, "character"),
     cached: "cached",
     stepCount: (value: number) => plural(value, "step"),
     failedCount: (value: number) => `${n(value)} failed`,
@@ -224,6 +222,19 @@ export const en = {
     taskOpen: "To do",
     footnotes: "Footnotes",
     footnoteBack: (label: string) => `Back to reference ${label}`,
+  },
+
+  /** What a call found, by the nouns of the server's summaries. */
+  found: {
+    results: (value: number) => plural(value, "result"),
+    articles: (value: number) => plural(value, "article"),
+    passages: (value: number) => plural(value, "passage"),
+    matches: (value: number) => plural(value, "match", "matches"),
+    files: (value: number) => plural(value, "file"),
+    entries: (value: number) => plural(value, "entry", "entries"),
+    lines: (value: number) => plural(value, "line"),
+    characters: (value: number) => plural(value, "character"),
+    bytes: (value: number) => plural(value, "byte"),
   },
 
   passage: {
@@ -255,7 +266,7 @@ export const en = {
     read_attachment: ["Reading", "Read"],
   } satisfies Record<string, ToolLabels> as Record<ToolName, ToolLabels>,
   otherTool: (name: string): ToolLabels => [`Using ${name}`, `Used ${name}`],
-  stepLabel: (label: string, subject: string) => `${label}: ${subject}`,
+  labelled: (label: string, subject: string) => `${label}: ${subject}`,
 
   errors: {
     network: "The server can’t be reached.",
@@ -298,10 +309,6 @@ export const en = {
   errorStatus: (status: number) => `The server responded with status ${status}.`,
   retryIn: (sentence: string, seconds: number) => `${sentence} You can try again ${waitText(seconds)}.`,
   retryNow: (sentence: string) => `${sentence} You can try again now.`,
-
-  size: {
-    bytes: (value: number) => plural(value, "byte"),
-  },
 };
 
 /** The wait in seconds, minutes or hours, or the time of day tomorrow for long ones. */

@@ -56,7 +56,7 @@ export function durationText(ms: number): string {
 
 /** A size in bytes, such as `12 kB` or `3.4 MB`. */
 export function sizeText(bytes: number): string {
-  if (bytes < 1000) return t.size.bytes(bytes);
+  if (bytes < 1000) return t.found.bytes(bytes);
   if (bytes < 1_000_000) return format.unit(t.locale, Math.round(bytes / 1000), "kilobyte");
   return format.unit(t.locale, bytes / 1_000_000, "megabyte", 1);
 }

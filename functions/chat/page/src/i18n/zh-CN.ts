@@ -192,8 +192,6 @@ export const zhCN: Texts = {
     ended: (reason) => `回答结束。${reason}`,
     noResult: "没有结果",
     failed: "执行失败。",
-    results: (value) => `${n(value)} 条结果`,
-    characters: (value) => `${n(value)} 个字符`,
     cached: "来自缓存",
     stepCount: (value) => `${n(value)} 个步骤`,
     failedCount: (value) => `${n(value)} 个失败`,
@@ -206,6 +204,18 @@ export const zhCN: Texts = {
     taskOpen: "未完成",
     footnotes: "脚注",
     footnoteBack: (label) => `回到引用处 ${label}`,
+  },
+
+  found: {
+    results: (value) => `${n(value)} 条结果`,
+    articles: (value) => `${n(value)} 篇文章`,
+    passages: (value) => `${n(value)} 个段落`,
+    matches: (value) => `${n(value)} 处匹配`,
+    files: (value) => `${n(value)} 个文件`,
+    entries: (value) => `${n(value)} 项`,
+    lines: (value) => `${n(value)} 行`,
+    characters: (value) => `${n(value)} 个字符`,
+    bytes: (value) => `${n(value)} 字节`,
   },
 
   passage: {
@@ -236,7 +246,7 @@ export const zhCN: Texts = {
     read_attachment: ["正在阅读", "已阅读"],
   },
   otherTool: (name) => [`正在使用 ${name}`, `已使用 ${name}`],
-  stepLabel: (label, subject) => `${label}：${subject}`,
+  labelled: (label, subject) => `${label}：${subject}`,
 
   errors: {
     network: "无法连接服务器。",
@@ -279,10 +289,6 @@ export const zhCN: Texts = {
   errorStatus: (status) => `服务器返回状态码 ${status}。`,
   retryIn: (sentence, seconds) => `${sentence}${waitText(seconds)}后可以重试。`,
   retryNow: (sentence) => `${sentence}现在可以重试了。`,
-
-  size: {
-    bytes: (value) => `${n(value)} 字节`,
-  },
 };
 
 function waitText(seconds: number): string {

@@ -47,6 +47,6 @@ function row(call: Execution): HTMLElement {
 /** The outcome of a call, as `[outcome, time, bytes read by the model, credits]`. */
 export function executionCells({ ok, error, cached, durationMs, bytes, credits }: Omit<Execution, "tool" | "arguments">): string[] {
   const outcome = ok ? (cached ? t.answer.cached : texts.details.done) : (error ?? texts.details.failed).replaceAll("_", " ");
-  const size = bytes < 1024 ? t.size.bytes(bytes) : `${formatNumber(Math.round(bytes / 1024))} KiB`;
+  const size = bytes < 1024 ? t.found.bytes(bytes) : `${formatNumber(Math.round(bytes / 1024))} KiB`;
   return [outcome, durationText(durationMs), size, formatNumber(credits)];
 }

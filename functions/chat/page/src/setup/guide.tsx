@@ -60,7 +60,7 @@ function Step({ title, text, commands }: { title: string; text: string; commands
     <li>
       <div class="step-head">
         <h3>{title}</h3>
-        <CopyButton kind="text" text={commands} aria-label={t.stepLabel(texts.copy, title)} />
+        <CopyButton kind="text" text={commands} aria-label={t.labelled(texts.copy, title)} />
       </div>
       {text && <p>{text}</p>}
       <pre tabIndex={0} class="scrolls" role="group" aria-label={title}><code>{commands}</code></pre>
