@@ -115,10 +115,13 @@ test("a reload shows the same answer", async (t) => {
   await lastAnswer(page).locator(".message-actions").waitFor();
   await lastAnswer(page).locator(".answer-footer").getByRole("button", { name: "Copy", exact: true }).waitFor();
   const kinds = (await partsOf(page)).map((part) => part.split(":")[0]);
-  assert.deepEqual(kinds, ["thinking", "prose", "steps", "thinking", "steps", "thinking", "prose", "answer-footer"]);
+  assert.deepEqual(kinds, ["thinking", "prose", "steps", "prose", "answer-footer"], "the rounds before the answer are one row");
   const openSteps = async () => {
+    const rounds = lastAnswer(page).locator(".rounds");
+    assert.match((await rounds.locator("> summary").textContent()).trim(), /^Searched (tea · coffee|coffee · tea) · coffee again5 results · 1 failed3 steps$/);
     for (const line of await lastAnswer(page).locator(".step").all()) await line.click();
     await lastAnswer(page).locator(".step-list").last().locator("a").first().waitFor();
+    assert.deepEqual(await rounds.evaluate(({ children }) => [...children].slice(1).map(({ classList }) => classList[0])), ["steps", "thinking", "steps", "thinking"]);
     await lastAnswer(page).getByRole("button", { name: "More" }).click();
     await lastAnswer(page).locator(".call-details").waitFor();
   };

@@ -31,7 +31,7 @@ for (const { locale, mark, figures } of LANGUAGES) {
     const { page, context, url } = await sendExample(t, 0, locale);
     await ended(page);
     const answer = lastAnswer(page);
-    assert.equal(await answer.locator(".step.ok").count(), 2, "two searches in one step, and a page");
+    assert.equal(await answer.locator(".rounds > .steps > .step.ok").count(), 2, "two searches in one step, and a page");
     for (const part of ["table", "math", "a[data-source]"]) assert.ok((await answer.locator(part).count()) > 0, part);
     assert.equal((await answer.textContent()).match(mark).length, 1);
     await answer.getByRole("button", { expanded: false }).last().click();
@@ -39,7 +39,6 @@ for (const { locale, mark, figures } of LANGUAGES) {
 
     // Questions that come below the answer would move it, which closes a card.
     await page.locator(".follow-ups button").nth(1).waitFor();
-    if (locale === "zh-CN") await answer.locator(".step", { hasText: /\d+ 个字符/ }).waitFor();
     const cite = answer.locator("a[data-source]").last();
     await cite.hover();
     await page.locator("#citation-card").getByRole("link").waitFor();
@@ -51,6 +50,8 @@ for (const { locale, mark, figures } of LANGUAGES) {
     assert.equal(await opened.locator("body").evaluate((body) => getComputedStyle(body).maxWidth), "672px", "the policy permits the style");
     await assertAccessible(opened);
     await opened.close();
+    await answer.locator(".rounds > .step").click();
+    if (locale === "zh-CN") await answer.locator(".step", { hasText: /\d+ 个字符/ }).waitFor();
 
     await page.locator(".follow-ups button").nth(1).click();
     await lastAnswer(page).locator(".message-actions").waitFor();

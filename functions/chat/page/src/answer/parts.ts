@@ -3,7 +3,7 @@
 import type { Message, ToolCall, ToolResult } from "../api/types.ts";
 import { el } from "../view/dom.ts";
 import { GrowingText, type Citations } from "./growing-text.ts";
-import { Steps } from "./steps.ts";
+import { foldRows, Steps } from "./steps.ts";
 import { sourcesByCall } from "./stored-sources.ts";
 import { StoredTexts, type Texts } from "./stored-texts.ts";
 import { Thinking } from "./thinking.ts";
@@ -13,6 +13,9 @@ export interface Excerpt {
   text: string;
   elements: HTMLElement[];
 }
+
+/** The fewest rows before a text that become one. */
+const MIN_FOLDED = 3;
 
 /** The parts of one answer. */
 export class AnswerParts {
@@ -61,6 +64,7 @@ export class AnswerParts {
       this.#texts.push(this.#text);
       this.#group = null;
       this.element.append(this.#text.element);
+      this.#foldRows(this.#text.element);
     }
     this.#text.push(delta);
     this.#mark(this.#text.element);
@@ -75,9 +79,21 @@ export class AnswerParts {
     const thinking = new Thinking();
     this.#thinking = thinking;
     this.#group = null;
-    if (this.#text) this.#text.element.before(thinking.element);
-    else this.element.append(thinking.element);
+    if (this.#text) {
+      this.#text.element.before(thinking.element);
+      this.#foldRows(this.#text.element);
+    } else this.element.append(thinking.element);
     return thinking;
+  }
+
+  /** Shows many rows of reasoning and calls before a text as one, unless the reader is in them. */
+  #foldRows(text: HTMLElement): void {
+    const before: Element[] = [];
+    for (let row = text.previousElementSibling; row && !row.matches(".prose"); row = row.previousElementSibling) before.unshift(row);
+    const rows = before.flatMap((row) => (row.matches(".rounds") ? [...row.children].slice(1) : [row]));
+    if (rows.length < MIN_FOLDED || before.some((row) => row.contains(document.activeElement))) return;
+    text.before(foldRows(rows, this.#steps.filter(({ element }) => rows.includes(element))));
+    for (const row of before) if (row.matches(".rounds")) row.remove();
   }
 
   /** Moves the last `characters` code points of the text to the reasoning: the model had begun to think before it wrote. */

@@ -22,7 +22,7 @@ interface Step {
 /** A group of calls. */
 export class Steps {
   element = el("details", { class: "steps" });
-  #line = el("summary", { class: "step running" });
+  #line = el("summary");
   #list = el("ol", { class: "step-list", "aria-label": t.answer.steps });
   #steps = new Map<string, Step>();
 
@@ -66,9 +66,14 @@ export class Steps {
     return outcomeText(result);
   }
 
+  /** The calls. */
+  get steps(): Step[] {
+    return [...this.#steps.values()];
+  }
+
   /** Whether a call is still running. */
   get running(): boolean {
-    return [...this.#steps.values()].some(({ state }) => state === "running");
+    return this.steps.some(({ state }) => state === "running");
   }
 
   /** Marks every running call as failed without a result. */
@@ -79,23 +84,33 @@ export class Steps {
   }
 
   #render(): void {
-    const steps = [...this.#steps.values()];
-    const { state, verb, subject, outcome, count } = lineOf(steps);
-    this.#line.className = `step ${state}`;
-    this.#line.replaceChildren(
-      state === "running" ? el("span", { class: "spinner" }) : icon(state === "ok" ? "check" : "alert"),
-      el("span", { class: "verb" }, verb),
-      ...(subject ? [" ", el("q", { class: "object", dir: "auto" }, subject)] : []),
-      el("span", { class: "outcome" }, outcome),
-      ...(count > 1 ? [el("span", { class: "step-count" }, t.answer.stepCount(count))] : []),
-      icon("chevron"),
-    );
+    showLine(this.#line, this.steps);
     this.#renderList();
   }
 
   #renderList(): void {
-    if (this.element.open) this.#list.replaceChildren(...[...this.#steps.values()].map(stepElement));
+    if (this.element.open) this.#list.replaceChildren(...this.steps.map(stepElement));
   }
+}
+
+/** The rows of several rounds before a text, as one line of what all their calls found. */
+export function foldRows(rows: Element[], groups: Steps[]): HTMLElement {
+  const line = el("summary");
+  showLine(line, groups.flatMap((group) => group.steps));
+  return el("details", { class: "steps rounds" }, line, ...(rows as HTMLElement[]));
+}
+
+function showLine(element: HTMLElement, steps: Step[]): void {
+  const { state, verb, subject, outcome, count } = lineOf(steps);
+  element.className = `step ${state}`;
+  element.replaceChildren(
+    state === "running" ? el("span", { class: "spinner" }) : icon(state === "ok" ? "check" : "alert"),
+    el("span", { class: "verb" }, verb),
+    ...(subject ? [" ", el("q", { class: "object", dir: "auto" }, subject)] : []),
+    el("span", { class: "outcome" }, outcome),
+    ...(count > 1 ? [el("span", { class: "step-count" }, t.answer.stepCount(count))] : []),
+    icon("chevron"),
+  );
 }
 
 interface Line {
