@@ -89,8 +89,17 @@ test("the third example continues to the letter after a cut", async (t) => {
   const text = () => lastAnswer(page).locator(".prose").last().textContent();
   await lastAnswer(page).locator(".prose").getByText("Nothing is lost.").waitFor();
   const before = await text();
+  // A slow machine may see the note only after it changed.
+  await page.evaluate(() => {
+    window.notes = [];
+    const note = document.querySelector("#demo [role=status]");
+    new MutationObserver(() => window.notes.push(note.textContent)).observe(note, { characterData: true, childList: true, subtree: true });
+  });
   await page.locator("#demo-cut").click();
-  await page.locator("#demo").getByText(/^Reconnected after [\d,]+ ms/).waitFor();
+  await page.locator("#demo").getByText(/^Reconnected and continued after character [\d,]+\./).waitFor();
+  const [cut, resumed] = await page.evaluate(() => window.notes.filter((note) => note !== ""));
+  assert.match(cut, /^Connection cut after character [\d,]+\. Reconnecting…$/);
+  assert.equal(resumed.match(/[\d,]+/)[0], cut.match(/[\d,]+/)[0]);
   await ended(page);
   assert.equal(watch.requests.filter((address) => address.endsWith("/stream")).length, 1, "one request resumed it");
   const whole = await text();

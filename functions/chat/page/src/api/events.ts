@@ -14,6 +14,9 @@ type Reader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel">;
 /** The stream of the newest turn while it is open. */
 export const openStream = signal<Reader | null>(null);
 
+/** The pause before a lost stream is resumed, in milliseconds; the demo shows the loss meanwhile. */
+export const resumption = { pauseMs: 0 };
+
 /** The body of a response; a response without one cannot be read. */
 export function bodyOf(response: Response): ReadableStream<Uint8Array> {
   if (!response.body) throw new ApiError({ code: "unreadable" });

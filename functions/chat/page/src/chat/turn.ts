@@ -1,6 +1,7 @@
 // One turn: sends a message, or answers again or further; reads the events and resumes after a lost connection.
 
 import { actOnAnswer, ApiError, chat, resume, stopTurn, type AnswerAction, type StreamOptions } from "../api/client.ts";
+import { resumption } from "../api/events.ts";
 import type { Attachment, ErrorEvent, StartEvent, TurnEvent } from "../api/types.ts";
 import type { AnswerView } from "../answer/answer.ts";
 import { t } from "../i18n/index.ts";
@@ -151,7 +152,9 @@ export class Turn {
     let failures = 0;
     this.#resuming = true;
     while (failures < RETRY_DELAYS_MS.length) {
-      await sleepOrOnline(RETRY_DELAYS_MS[failures] ?? 0);
+      const delayMs = RETRY_DELAYS_MS[failures] || resumption.pauseMs;
+      if (delayMs > 0) this.view.showStatus(t.chat.reconnecting);
+      await sleepOrOnline(delayMs);
       const before = this.#lastId;
       try {
         const complete = await resume(conversationId, this.#lastId, { signal: this.#abort.signal, onEvent });
@@ -159,7 +162,6 @@ export class Turn {
       } catch (thrown) {
         const error = ApiError.from(thrown);
         if (error.status > 0 && !error.retryable) return "unavailable";
-        this.view.showStatus(t.chat.reconnecting);
       }
       failures = this.#lastId === before ? failures + 1 : 0;
     }
