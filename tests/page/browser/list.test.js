@@ -22,6 +22,17 @@ async function offer(page, total) {
   });
 }
 
+test("a title has the whole width of its row until the pointer is there", async (t) => {
+  const { page, url } = await setUp(t);
+  await offer(page, 2);
+  await page.goto(url);
+  const title = list(page).getByRole("link", { name: "Talk 1" });
+  const missing = () => title.evaluate((link) => Math.round(link.parentElement.clientWidth - link.clientWidth));
+  assert.ok((await missing()) <= 2, String(await missing()));
+  await title.hover();
+  assert.ok((await missing()) >= 32, "the button is next to it");
+});
+
 test("a search opens a conversation at the found message", async (t) => {
   const fixture = await setUp(t, { context: { viewport: { width: 1200, height: 500 } } });
   const { page, url, model } = fixture;
