@@ -27,6 +27,7 @@ test("an answer is followed by questions, and a click sends one", async (t) => {
   request.end();
   await group(page).waitFor();
   assert.deepEqual(await group(page).getByRole("button").allTextContents(), ["1.5 litres of which leaves?", "Is it healthy?", "2026 prices, who knows them?"]);
+  assert.notEqual(await group(page).getByRole("button").first().evaluate((button) => getComputedStyle(button).borderColor), "rgba(0, 0, 0, 0)", "it looks like a button");
   await assertAccessible(page);
 
   await group(page).getByRole("button", { name: "Is it healthy?" }).click();

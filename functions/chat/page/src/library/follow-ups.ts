@@ -28,7 +28,7 @@ export async function showFollowUps({ question, answer, model, isLast, onSend }:
   const reply = await request<{ choices: { message: { content: string | null } }[] }>("POST", "/v1/chat/completions", body).catch(() => null);
   const questions = readQuestions(reply?.choices[0]?.message.content ?? "");
   if (questions.length === 0 || !isLast()) return;
-  const choices = questions.map((text) => button(text, () => onSend(text), { kind: "text" }));
+  const choices = questions.map((text) => button(text, () => onSend(text), { kind: "example" }));
   byId("messages").append(el("div", { class: "follow-ups", role: "group", "aria-label": texts.followUps.label }, choices));
 }
 
