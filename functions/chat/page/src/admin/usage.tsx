@@ -40,7 +40,7 @@ export function UsagePanel() {
         <select id="usage-by" onChange={({ currentTarget }) => (by.value = currentTarget.value as Subject)}>
           <OptionList options={Object.entries(subjects)} selected={by.value} />
         </select>
-        <Button icon="down" onClick={() => void save().catch((thrown: unknown) => (failure.value = failureText(thrown)))}>{download}</Button>
+        <Button icon="download" onClick={() => void save().catch((thrown: unknown) => (failure.value = failureText(thrown)))}>{download}</Button>
       </form>
       <div aria-live="polite">
         <Loaded pages={pages}>{(rows) => <Table label={label} columns={[subject, ...columns]} rows={rows.map((row) => cells(row, by.value))} />}</Loaded>

@@ -74,7 +74,7 @@ async function openPicture(url: string, name: string): Promise<void> {
 }
 
 async function openFile({ id, name, kind }: Named, cited: Cited): Promise<void> {
-  const download = button(texts.download, () => void readFile(id).then((blob) => saveFile(blob, name), fail), { iconName: "down" });
+  const download = button(texts.download, () => void readFile(id).then((blob) => saveFile(blob, name), fail), { iconName: "download" });
   try {
     if (kind === "image") {
       const image = el("img", { alt: name });

@@ -51,7 +51,7 @@ function ExportContent({ id, title, close }: Pick<Conversation, "id" | "title"> 
   return (
     <>
       <p class="share-title" dir="auto">{title || t.untitled}</p>
-      {row(texts.export.markdown, texts.export.markdownText, "down", save("markdown", "text/markdown", `${name}.md`))}
+      {row(texts.export.markdown, texts.export.markdownText, "download", save("markdown", "text/markdown", `${name}.md`))}
       {row(texts.export.json, texts.export.jsonText, "data", save("json", "application/json", `${name}.json`))}
       {row(texts.export.print, texts.export.printText, "copy", print)}
       <Status text={status.value} failure={failure.value} />

@@ -19,7 +19,7 @@ export function actionsOf(id: string | null): Action[] {
     { label: t.list.rename, iconName: "pencil", run: () => renameConversation(conversation) },
     { label: pinned ? t.list.unpin : t.list.pin, iconName: "pin", run: () => void change(conversation, { pinned: !pinned }) },
     { label: t.list.share, iconName: "share", run: () => openShare(conversation) },
-    { label: t.list.export, iconName: "down", run: () => openExport(conversation) },
+    { label: t.list.export, iconName: "download", run: () => openExport(conversation) },
     { label: archived ? t.list.restore : t.list.archive, iconName: "archive", run: () => void change(conversation, { archived: !archived }) },
     { label: t.list.delete, iconName: "trash", run: () => removeConversation(conversation) },
   ];

@@ -73,7 +73,7 @@ function Exporter() {
   };
   return (
     <>
-      <Button icon="down" aria-disabled={running.value ? true : undefined} onClick={() => void run()}>{texts.data.export}</Button>
+      <Button icon="download" aria-disabled={running.value ? true : undefined} onClick={() => void run()}>{texts.data.export}</Button>
       <p class={`state${state.value.failed ? " field-error" : ""}`} id="export-state">{state.value.text}</p>
       <span class="offscreen" role="status">{announcement}</span>
     </>

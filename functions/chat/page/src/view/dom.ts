@@ -37,7 +37,7 @@ function append(node: HTMLElement, children: Child[]): void {
 export type IconName =
   | "list" | "new" | "pencil" | "trash" | "sun" | "moon" | "send" | "stop" | "copy" | "check" | "alert" | "reload"
   | "key" | "data" | "down" | "close" | "more" | "language" | "chevron" | "search" | "tool" | "bulb" | "settings"
-  | "archive" | "pin" | "share" | "temporary" | "thumb" | "attach";
+  | "archive" | "pin" | "share" | "download" | "temporary" | "thumb" | "attach";
 
 /** An icon from the document's sprite. It is decorative, so it is hidden from assistive technology. */
 export function icon(name: IconName): SVGSVGElement {
