@@ -322,7 +322,7 @@ test("tool calls, models and the usage of all are shown", async (t) => {
 
   await openPanel(page, "Models");
   await admin(page).getByRole("row", { name: /test-model.*Ready/ }).waitFor();
-  await admin(page).getByRole("button", { name: "Test models" }).click();
+  await admin(page).getByRole("button", { name: "Test this server’s models" }).click();
   (await model.next()).fail(401);
   await admin(page).getByText("upstream_auth").waitFor();
 

@@ -87,8 +87,11 @@ test("the guide has commands for Bedrock without a key, first on AWS", async (t)
 
 test("the check reports the demo, then a model that fails, then one that works", async (t) => {
   const { page, model, restart } = await openGuide(t);
-  const check = guide(page).getByRole("button", { name: "Test models" });
+  const check = guide(page).getByRole("button", { name: "Test this server’s models" });
   const row = guide(page).locator(".check-results li");
+  await guide(page).getByLabel("Runs on").selectOption("AWS Lambda");
+  assert.equal(await check.count(), 0, "it would test another server");
+  await guide(page).getByLabel("Runs on").selectOption("A computer or container");
   await check.click();
   await row.getByText("This is the demo. The server has no other model.").waitFor();
 

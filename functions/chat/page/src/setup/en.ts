@@ -19,7 +19,7 @@ export const setup = {
   awsSearchText: "AWS web search needs no key either. Without this step, answers don’t use the web.",
   ollamaText: "Ollama needs no key. The function must be able to reach it.",
   copy: "Copy the commands",
-  check: "Test models",
+  check: "Test this server’s models",
   checking: "Testing each model…",
   works: (seconds: string) => `Works, answered in ${seconds}`,
   demo: "This is the demo. The server has no other model.",

@@ -50,7 +50,7 @@ function Guide({ initial }: { initial: Platform }) {
         <Step title={texts.searchStep} text={bedrock ? texts.awsSearchText : texts.searchText} commands={commands.search} />
         <Step title={texts.startStep[on]} text="" commands={commands.start} />
       </ol>
-      <ModelCheck><Button kind="primary" onClick={() => location.reload()}>{texts.reload}</Button></ModelCheck>
+      {on === initial && <ModelCheck><Button kind="primary" onClick={() => location.reload()}>{texts.reload}</Button></ModelCheck>}
     </>
   );
 }

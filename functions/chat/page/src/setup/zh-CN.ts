@@ -21,7 +21,7 @@ export const setup: typeof en = {
   awsSearchText: "AWS 网页搜索同样无需密钥。如果跳过这一步，回答不会联网。",
   ollamaText: "Ollama 不需要密钥，但函数必须能访问到它。",
   copy: "复制命令",
-  check: "检查是否可用",
+  check: "检查本服务器的模型",
   checking: "正在向每个模型发送一个简单请求…",
   works: (seconds) => `可用，${seconds}内响应`,
   demo: "这是演示模型，服务器上没有其他模型。",
