@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { test } from "node:test";
 
 import { assertAccessible, assertFits, SCREENS } from "../support/axe.js";
-import { exchange, lastAnswer, prose, sendMessage, setUp } from "../support/fixture.js";
+import { exchange, lastAnswer, prose, sendMessage, setUp, waitForText } from "../support/fixture.js";
 import { converse } from "../support/library.js";
 
 const admin = (page) => page.locator("#admin");
@@ -107,6 +107,25 @@ test("each page has an address, and unsaved changes are confirmed", async (t) =>
   await heading("Agents").waitFor();
   await page.goto(`${url}/#/admin/agents/missing`);
   await admin(page).getByRole("alert").getByText(/./).waitFor();
+});
+
+test("unsaved changes keep the conversation beneath them", async (t) => {
+  const fixture = await open(t);
+  const { page, url } = fixture;
+  const [first, second] = await converse(fixture, [["Tea?", "Steep it."], ["Heat?", "A pump."]]);
+  for (const [id, answer] of [[first, "Steep it."], [second, "A pump."]]) {
+    await page.goto(`${url}/#/c/${id}`);
+    await waitForText(prose(page), answer);
+  }
+  await page.goto(`${url}/#/admin/agents/new`);
+  await page.locator("#agent-form").getByLabel("Name", { exact: true }).fill("News");
+  await page.evaluate(() => history.go(-2));
+  const confirmation = page.locator("#confirm-dialog");
+  await confirmation.getByRole("button", { name: "Cancel" }).click();
+  assert.match(await page.title(), /^Heat\?/);
+  await page.goBack();
+  await confirmation.getByRole("button", { name: "Discard" }).click();
+  await waitForText(prose(page), "Steep it.");
 });
 
 test("the administration leaves the open conversation as it is", async (t) => {

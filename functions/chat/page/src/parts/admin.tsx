@@ -41,7 +41,8 @@ function close(): void {
 function cover(covered: boolean): void {
   byId("root").inert = covered;
   const wire = covered ? window.addEventListener : window.removeEventListener;
-  wire("hashchange", onAddress);
+  // This event is before the one by which the page shows the conversation of the address.
+  wire("popstate", onAddress);
   wire("beforeunload", onUnload);
 }
 
