@@ -105,6 +105,24 @@ test("the shortcuts are listed, and typing a question mark is not one", async (t
   await page.getByRole("heading", { name: "What would you like to know?" }).waitFor();
 });
 
+test("what is typed while the palette is loaded is its query", async (t) => {
+  const { page, url } = await setUp(t);
+  let load;
+  const loads = new Promise((resolve) => (load = resolve));
+  await page.route("**/assets/library-*", (route) => loads.then(() => route.fallback()));
+  await page.goto(url);
+  await messageBox(page).fill("A draft");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("theme");
+  load();
+  await waitForText(selected(page), "Theme: system");
+  assert.equal(await palette(page).getByRole("combobox").inputValue(), "theme");
+  await page.keyboard.press("Escape");
+  await palette(page).waitFor({ state: "detached" });
+  assert.equal(await messageBox(page).inputValue(), "A draft");
+  assert.equal(await messageBox(page).evaluate((box) => box === document.activeElement), true);
+});
+
 test("an outdated page reports that its palette is missing", async (t) => {
   const { page, url } = await setUp(t);
   await page.route("**/assets/library-*", (route) => route.fulfill({ status: 404, body: "{}" }));

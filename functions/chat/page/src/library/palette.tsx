@@ -21,11 +21,11 @@ const SEARCH_DELAY_MS = 200;
 const MAX_CONVERSATIONS = 8;
 const MAX_RECENT = 5;
 
-/** Opens the palette. */
-export function openPalette(): void {
+/** Opens the palette with a query. */
+export function openPalette(typed: string): void {
   if (document.getElementById("palette")) return;
   const groups = commandGroups();
-  const dialog = showModal({ id: "palette", "aria-label": t.shell.palette }, (close) => <Palette groups={groups} close={close} />);
+  const dialog = showModal({ id: "palette", "aria-label": t.shell.palette }, (close) => <Palette groups={groups} typed={typed} close={close} />);
   dialog.addEventListener("click", ({ target }) => {
     if (target === dialog) dialog.close();
   });
@@ -38,8 +38,8 @@ function containsAll(q: string): (text: string) => boolean {
   return (text) => parts.every((part) => text.toLowerCase().includes(part));
 }
 
-function Palette({ groups: commands, close }: { groups: Group[]; close: () => void }) {
-  const [query, selected] = [useSignal(""), useSignal(0)];
+function Palette({ groups: commands, typed, close }: { groups: Group[]; typed: string; close: () => void }) {
+  const [query, selected] = [useSignal(typed), useSignal(0)];
   /** What the server found for the query; without it the list has what this page knows. */
   const found = useSignal<Conversation[] | null>(null);
   const q = query.value.trim();
@@ -71,7 +71,7 @@ function Palette({ groups: commands, close }: { groups: Group[]; close: () => vo
   };
   return (
     <>
-      <SearchBox selected={choices.length > 0 ? `palette-${at}` : ""} onInput={(text) => (query.value = text)} onKeyDown={onKeyDown} />
+      <SearchBox query={query.value} selected={choices.length > 0 ? `palette-${at}` : ""} onInput={(text) => (query.value = text)} onKeyDown={onKeyDown} />
       <div id="palette-list" role="listbox" aria-label={t.shell.palette} hidden={choices.length === 0}>
         {groups.map((group) => (
           <div key={group.name} role="group" aria-label={group.name}>
@@ -90,19 +90,21 @@ function Palette({ groups: commands, close }: { groups: Group[]; close: () => vo
 }
 
 interface SearchBoxProps {
+  query: string;
   /** The id of the selected option; empty without one. */
   selected: string;
   onInput: (text: string) => void;
   onKeyDown: (event: KeyboardEvent) => void;
 }
 
-function SearchBox({ selected, onInput, onKeyDown }: SearchBoxProps) {
+function SearchBox({ query, selected, onInput, onKeyDown }: SearchBoxProps) {
   return (
     <div class="palette-head">
       <Icon name="search" />
       <input
         type="text"
         role="combobox"
+        value={query}
         aria-label={texts.palette.placeholder}
         aria-expanded={selected !== ""}
         aria-controls="palette-list"

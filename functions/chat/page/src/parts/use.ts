@@ -3,8 +3,10 @@
 import { ApiError } from "../api/client.ts";
 import type { Attachment, Conversation } from "../api/types.ts";
 import type { MessageView } from "../chat/branch.ts";
+import { t } from "../i18n/index.ts";
 import { dismissDrawer } from "../state/drawer.ts";
 import type { Answered } from "../library/follow-ups.ts";
+import { el } from "../view/dom.ts";
 import { showError } from "../view/toast.ts";
 import { loadAdministration, loadFiles, loadLibrary, loadSettings } from "./load.ts";
 
@@ -22,7 +24,20 @@ export async function confirmDeletion(conversationId: string, messages: readonly
   return deleted;
 }
 
-export const openPalette = () => void withPart(loadLibrary(), (part) => part.openPalette());
+/** Opens the palette with what is typed while it is loaded. */
+export function openPalette(): void {
+  if (document.getElementById("typed")) return;
+  const focused = document.activeElement;
+  const typed = el("input", { id: "typed", class: "offscreen", "aria-label": t.shell.palette });
+  document.body.append(typed);
+  typed.focus({ preventScroll: true });
+  const restore = () => {
+    typed.remove();
+    if (focused instanceof HTMLElement) focused.focus();
+  };
+  void withPart(loadLibrary().finally(restore), (part) => part.openPalette(typed.value));
+}
+
 export const openShortcuts = () => void withPart(loadLibrary(), (part) => part.openShortcuts());
 export const openExport = (conversation: Conversation) => void withPart(loadLibrary(), (part) => part.openExport(conversation));
 export const openShare = (conversation: Conversation) => void withPart(loadLibrary(), (part) => part.openShare(conversation));
