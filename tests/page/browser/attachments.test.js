@@ -35,6 +35,15 @@ test("a server without attachments has no button", async (t) => {
   assert.equal(await chips(page).count(), 0);
 });
 
+test("a temporary conversation with files has its welcome above them", async (t) => {
+  const { page } = await setUpAttachments(t);
+  await page.getByRole("button", { name: "Temporary conversation" }).click();
+  await page.getByRole("button", { name: "Attach files" }).waitFor();
+  await chooseFiles(page, NOTES, await picture(page, { name: "plan.png", width: 300, height: 200 }));
+  await uploaded(page, 2);
+  assert.equal(await page.locator("#scroller").evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight), 0);
+});
+
 test("attached files are sent, shown and opened", async (t) => {
   const fixture = await setUpAttachments(t);
   const { page, stub } = fixture;
