@@ -209,4 +209,9 @@ test("short cells of a table do not break", async (t) => {
   await exchange(fixture, "表格？", "| 方案 | 每年节省电费 | 增加自用比例 | 说明 |\n|---|---|---|---|\n| 甲 | 四十一欧元左右 | 百分之三十 | 这一列的文字比较长，所以可以换行显示在多行之中。 |");
   const heights = await prose(page).locator("th").evaluateAll((cells) => cells.map((cell) => cell.getBoundingClientRect().height));
   assert.ok(Math.max(...heights) < 50, String(heights));
+  const table = prose(page).locator(".table");
+  assert.equal(await table.evaluate((table) => getComputedStyle(table).backgroundAttachment), "local, local, scroll, scroll", "shades at its sides");
+  await table.focus();
+  await page.keyboard.press("ArrowRight");
+  await page.waitForFunction(() => document.querySelector(".table").scrollLeft > 0);
 });
