@@ -303,6 +303,12 @@ async fn invalid_requests_are_rejected_by_field() {
         (json!("x"), json!({ "text": { "format": { "type": "xml" } } }), "text.format"),
         (json!("x"), json!({ "tools": [{ "type": "function", "name": "a b" }] }), "tools[0].name"),
         (json!("x"), json!({ "tool_choice": { "type": "function" } }), "tool_choice"),
+        (json!("x"), json!({ "text": 5 }), "text"),
+        (json!("x"), json!({ "reasoning": "high" }), "reasoning"),
+        (json!("x"), json!({ "metadata": 5 }), "metadata"),
+        (json!("x"), json!({ "truncation": "left" }), "truncation"),
+        (json!("x"), json!({ "max_tool_calls": "3" }), "max_tool_calls"),
+        (json!("x"), json!({ "user": 1 }), "user"),
     ] {
         let answer = respond(&app, &input, &more).await;
         assert_eq!(error_fields(&answer), json!([400, "invalid_request_error", "invalid_request", param]));

@@ -46,7 +46,7 @@ fn target(url: &str, key: Option<Secret>) -> Result<Target, CommandError> {
 }
 
 impl SmokeCommand {
-    /// Prints each outcome as it arrives; returns whether all checks passed. Without any answer no check can be made.
+    /// Prints each outcome as it arrives; returns whether all checks passed. Without any answer it fails at once.
     pub(crate) async fn run(self, settings: &Settings) -> Result<bool, CommandError> {
         let variable = self.key_from.as_deref().unwrap_or(DEFAULT_KEY_VARIABLE);
         let key = Secret::from_settings(settings, variable)?;
@@ -55,7 +55,7 @@ impl SmokeCommand {
         }
         let target = target(&self.url, key)?;
         let options = SmokeOptions { model: self.model, ..SmokeOptions::default() };
-        let unreachable = |failure| CommandError::wrong_use(format!("{}: {failure}", self.url));
+        let unreachable = |failure| CommandError::failed(format!("{}: {failure}", self.url));
         smoke::probe(&target, options.timeouts.answer).await.map_err(unreachable)?;
         Ok(smoke::run(target, options, |outcome| print_line(&mut std::io::stdout(), &outcome.to_string())).await)
     }

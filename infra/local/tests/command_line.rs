@@ -11,9 +11,13 @@ fn lambda_chat(arguments: &[&str], settings: &[(&str, &str)]) -> Output {
 
 /// Runs a command that must fail with exit code 2, and returns its one-line error.
 fn run_failing(arguments: &[&str], settings: &[(&str, &str)]) -> String {
+    run_with_code(2, arguments, settings)
+}
+
+fn run_with_code(code: i32, arguments: &[&str], settings: &[(&str, &str)]) -> String {
     let output = lambda_chat(arguments, settings);
     let output_text = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{output_text}");
+    assert_eq!(output.status.code(), Some(code), "{output_text}");
     assert_eq!((output_text.lines().count(), output.stdout.len()), (1, 0), "{output_text}");
     output_text
 }
@@ -99,7 +103,7 @@ fn impossible_smoke_check_is_exit_code_2() {
 }
 
 #[test]
-fn unreachable_deployment_is_exit_code_2_with_cause() {
+fn unreachable_deployment_is_exit_code_1_with_cause() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     // It answers the first bytes of TLS with another protocol.
@@ -107,13 +111,13 @@ fn unreachable_deployment_is_exit_code_2_with_cause() {
         let (mut client, _) = listener.accept().unwrap();
         std::io::Write::write_all(&mut client, b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
     });
-    let tls = run_failing(&["smoke", &format!("https://{address}")], &[]);
+    let tls = run_with_code(1, &["smoke", &format!("https://{address}")], &[]);
     answering.join().unwrap();
     assert!(tls.contains(&format!("https://{address}: ")) && tls.contains("no connection (TLS: "), "{tls}");
-    let refused = run_failing(&["smoke", &format!("http://{address}")], &[]);
+    let refused = run_with_code(1, &["smoke", &format!("http://{address}")], &[]);
     assert!(refused.contains("tcp connect error: Connection refused"), "{refused}");
     // A label of a name has 63 characters at most, so no resolver is queried.
-    let unknown = run_failing(&["smoke", &format!("http://{}.invalid", "a".repeat(64))], &[]);
+    let unknown = run_with_code(1, &["smoke", &format!("http://{}.invalid", "a".repeat(64))], &[]);
     assert!(unknown.contains("no connection (dns error"), "{unknown}");
     let output = lambda_chat(&["health", &format!("http://{address}")], &[]);
     assert_eq!(output.status.code(), Some(1));

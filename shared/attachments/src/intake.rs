@@ -184,9 +184,9 @@ pub async fn read_picture(bytes: Vec<u8>) -> Result<(&'static str, Vec<u8>), Tur
     .await?
 }
 
-/// Whether a file seems to be a picture.
-pub fn is_picture(bytes: &[u8]) -> bool {
-    FileType::recognise(bytes, "").is_ok_and(FileType::is_image)
+/// The media type of a picture; `None` for anything else.
+pub fn picture_type(bytes: &[u8]) -> Option<&'static str> {
+    FileType::recognise(bytes, "").ok().filter(|file_type| file_type.is_image()).map(FileType::media_type)
 }
 
 fn clean_picture(file_type: FileType, bytes: &[u8]) -> Result<Picture, TurnError> {

@@ -12,7 +12,7 @@ pub use blobs::Blobs;
 pub use bucket::Bucket;
 pub use files::{FileError, Reader};
 pub use in_prompts::PromptBudget;
-pub use intake::{MAX_DIRECT_BYTES, MAX_FILE_BYTES, UploadForm, is_picture, read_once, read_picture};
+pub use intake::{MAX_DIRECT_BYTES, MAX_FILE_BYTES, UploadForm, picture_type, read_once, read_picture};
 
 use std::time::SystemTime;
 

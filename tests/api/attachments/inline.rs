@@ -3,9 +3,9 @@
 use axum::Router;
 use axum::routing::get;
 use serde_json::{Value, json};
-use support::{Completion, TestApp};
+use support::{Completion, FakeModel, TestApp};
 
-use super::{last_content, png, png_address, with_png};
+use super::{last_content, png, png_address, uploaded, with_png};
 use crate::model_faults::error_reply;
 
 fn completion(content: &Value) -> Value {
@@ -147,4 +147,74 @@ async fn refusal_of_pictures_is_remembered() {
     assert_eq!(again.error(), (400, "images_unsupported".to_owned()));
     assert_eq!(app.model.requests().len(), 1, "the second request is not sent");
     assert_eq!(app.get("/api/models").await.ok()["models"][0]["images"], false);
+}
+
+#[tokio::test]
+async fn model_that_takes_pictures_answers_about_them() {
+    let first = FakeModel::start().await;
+    let row = json!({ "baseUrl": first.url(), "apiKeyVar": "OPENAI_API_KEY", "model": "m" });
+    let with = |more: Value| {
+        let fields = row.as_object().unwrap().clone().into_iter();
+        Value::Object(fields.chain(more.as_object().unwrap().clone()).collect())
+    };
+    let rows = json!([
+        with(json!({ "name": "blind", "images": false, "fallback": "openai" })),
+        with(json!({ "name": "gem", "wire": "gemini", "images": true })),
+        with(json!({ "name": "gem-and-more", "wire": "gemini", "images": true, "fallback": "openai" })),
+    ]);
+    let app = TestApp::start_with(&[("MODELS", &rows.to_string())]).await;
+    app.model.respond_with(|_| Completion::of(["好。"]));
+    let gif = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
+    for (model, url) in [("blind", &*png_address()), ("blind", gif), ("gem-and-more", gif)] {
+        let body = json!({ "model": model, "messages": [{ "role": "user", "content": picture_parts(url) }] });
+        let response = app.post("/v1/chat/completions", &body).await;
+        assert_eq!(response.status, 200, "{}", response.text());
+        assert!(last_content(&app)[0]["image_url"]["url"].as_str().unwrap().starts_with(&url[..20]), "{model}");
+    }
+    let body = json!({ "model": "gem", "messages": [{ "role": "user", "content": picture_parts(gif) }] });
+    let refused = app.post("/v1/chat/completions", &body).await;
+    assert_eq!(refused.error(), (400, "images_unsupported".to_owned()));
+    let id = uploaded(&app, "a.gif", gif_bytes(gif)).await;
+    let body = json!({ "message": "?", "modelType": "gem", "attachments": [id] });
+    assert_eq!(app.post("/api/chat", &body).await.error(), (400, "images_unsupported".to_owned()));
+    assert!(first.requests().is_empty());
+}
+
+fn gif_bytes(address: &str) -> Vec<u8> {
+    use base64::Engine as _;
+    base64::prelude::BASE64_STANDARD.decode(address.split_once(',').unwrap().1).unwrap()
+}
+
+#[tokio::test]
+async fn stored_response_names_earlier_pictures_too() {
+    let app = TestApp::start_with(&[("MODEL_OPTIONS", r#"{"openai":{"images":false}}"#)]).await;
+    app.model.respond_with(|_| Completion::of(["好。"]));
+    let picture = json!({ "role": "user", "content": [
+        { "type": "input_text", "text": "看" }, { "type": "input_image", "image_url": png_address() },
+    ] });
+    let input = json!([picture, { "role": "assistant", "content": "好。" }, { "role": "user", "content": "然后？" }]);
+    for store in [true, false] {
+        let response = app.post("/v1/responses", &json!({ "model": "openai", "input": input, "store": store })).await;
+        assert_eq!(response.status, 200, "{}", response.text());
+        let messages = app.model.requests().pop().unwrap().dialogue();
+        assert!(messages[0].1.starts_with("[image ") && messages[0].1.ends_with("看"), "{messages:?}");
+    }
+    let new = app.post("/v1/responses", &json!({ "model": "openai", "input": [picture] })).await;
+    assert_eq!(new.error(), (400, "images_unsupported".to_owned()));
+}
+
+#[tokio::test]
+async fn documents_beyond_the_window_are_refused_unstored() {
+    let app = TestApp::start_with(&[("MODEL_OPTIONS", r#"{"openai":{"contextTokens":4000}}"#)]).await;
+    app.model.respond_with(|_| Completion::of(["好。"]));
+    let file = |text: &str| {
+        use base64::Engine as _;
+        let data = base64::prelude::BASE64_STANDARD.encode(text);
+        json!({ "type": "file", "file": { "filename": "a.txt", "file_data": format!("data:text/plain;base64,{data}") } })
+    };
+    let parts = |text: &str| completion(&json!([file(text), { "type": "text", "text": "What?" }]));
+    let response = app.post("/v1/chat/completions", &parts(&"a b ".repeat(20_000))).await;
+    assert_eq!(response.error(), (413, "too_large".to_owned()), "{}", response.text());
+    assert!(app.model.requests().is_empty());
+    assert_eq!(app.post("/v1/chat/completions", &parts("alpha")).await.status, 200);
 }

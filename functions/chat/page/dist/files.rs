@@ -1,10 +1,10 @@
 // Written by build.mjs; do not edit.
 
 /// The content security policy of the page: it permits exactly the script and the style of the document.
-const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'sha256-GO2YWrNUf0oQQKnaUQfZ5AUzMAx9SWKYDO3ybgpQpuE=' 'sha256-V753tnaxHsVeJ6kITOKMyrwvqG7/ew8J0Jg+8KX7Jro='; style-src 'sha256-hdx6itbZB+fsNhksHukj8c/zem1qNsbt4bb5J4ULwyQ='; connect-src 'self'; img-src 'self' blob: data:; font-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'sha256-GO2YWrNUf0oQQKnaUQfZ5AUzMAx9SWKYDO3ybgpQpuE=' 'sha256-e7RHgIJQ3jLt9mW9RL4JQzgieeMhLnyXf0xrLJHqrh0='; style-src 'sha256-1upzoIywmOh5WBK2a1pK1T+NfE/xhrGz3d+HJNPtf6w='; connect-src 'self'; img-src 'self' blob: data:; font-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 /// The first digits of the document's SHA-256.
-const DOCUMENT_HASH: &str = "80e84fe062ce1b05";
+const DOCUMENT_HASH: &str = "ac6070a5d6ea2259";
 
 /// The document, compressed with gzip.
 const DOCUMENT_GZIP: &[u8] = include_bytes!("index.html.gz");
@@ -16,10 +16,10 @@ const ASSETS: &[Asset] = &[
     Asset { name: "touch-icon.png", content_type: "image/png", immutable: false, gzip: include_bytes!("touch-icon.png.gz") },
     Asset { name: "licences.txt", content_type: "text/plain; charset=utf-8", immutable: false, gzip: include_bytes!("licences.txt.gz") },
     Asset { name: "formulas-3138f3d43d6b.woff2", content_type: "font/woff2", immutable: true, gzip: include_bytes!("formulas-3138f3d43d6b.woff2.gz") },
-    Asset { name: "admin-06425c6235c0.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("admin-06425c6235c0.js.gz") },
+    Asset { name: "admin-3d091cae1ab3.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("admin-3d091cae1ab3.js.gz") },
     Asset { name: "code-bf0dd8bebc19.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("code-bf0dd8bebc19.js.gz") },
-    Asset { name: "files-e87d29c189a9.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("files-e87d29c189a9.js.gz") },
-    Asset { name: "library-b5b1ed1f039a.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("library-b5b1ed1f039a.js.gz") },
+    Asset { name: "files-d07dc551d645.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("files-d07dc551d645.js.gz") },
+    Asset { name: "library-bc3079112ad0.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("library-bc3079112ad0.js.gz") },
     Asset { name: "maths-8015670373d3.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("maths-8015670373d3.js.gz") },
-    Asset { name: "settings-be830c15e03d.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("settings-be830c15e03d.js.gz") },
+    Asset { name: "settings-c84b129b471a.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("settings-c84b129b471a.js.gz") },
 ];

@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use domain::{Attachment, AttachmentContent, AttachmentKind, ErrorCode, Message, Owner, StrictObject};
 use egress::{Egress, Limits, Request, SystemNetwork};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use llm::ModelClient;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::json;
@@ -27,6 +28,9 @@ const MAX_FORM_BYTES: usize = 64 * 1024;
 
 /// The maximum number of files inside of a request, which may have several messages.
 const MAX_INLINE_FILES: usize = 30;
+
+/// The most characters of a token that a window is taken to have, so that nothing is refused that might fit.
+const CHARS_PER_TOKEN: u64 = 8;
 
 const NO_FILES: &str = "This deployment stores no files";
 
@@ -157,63 +161,84 @@ fn stored_files(app: &App) -> Result<&Attachments> {
     app.turns.attachments.as_ref().ok_or_else(|| ApiError::new(ErrorCode::NotFound, NO_FILES))
 }
 
-/// The files that a message names by their ids, for a model that takes what they are.
-pub(crate) async fn attach(app: &App, owner: &Owner, ids: &[String], agent: &ResolvedAgent) -> Result<Vec<Attachment>> {
+/// The files that a message names by their ids; leaves the agent the models that take what they are.
+pub(crate) async fn attach(
+    app: &App,
+    owner: &Owner,
+    ids: &[String],
+    agent: &mut ResolvedAgent,
+) -> Result<Vec<Attachment>> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
     let files = stored_files(app)?;
     let found = files.find(owner, ids).await?;
-    check_pictures(app, agent, found.iter().map(|file| file.kind)).await?;
+    let pictures = found.iter().filter(|file| file.kind == AttachmentKind::Image);
+    keep_models_for(app, agent, pictures.map(|file| file.media_type.as_str()).collect()).await?;
     Ok(found)
 }
 
+/// Leaves the agent the models that may take pictures of these media types: without any picture, all.
+///
 /// # Errors
-/// `images_unsupported` if there is a picture and the model is known to take none.
-async fn check_pictures(
-    app: &App,
-    agent: &ResolvedAgent,
-    kinds: impl IntoIterator<Item = AttachmentKind>,
-) -> Result<()> {
-    let has_pictures = kinds.into_iter().any(|kind| kind == AttachmentKind::Image);
-    if let Some(model) = agent.models.first().filter(|_| has_pictures)
-        && turns::known_image_support(&app.store, model).await == Some(false)
-    {
+/// `images_unsupported` if there is none.
+async fn keep_models_for(app: &App, agent: &mut ResolvedAgent, pictures: Vec<&str>) -> Result<()> {
+    if pictures.is_empty() {
+        return Ok(());
+    }
+    let mut able = Vec::new();
+    for model in &agent.models {
+        if pictures.iter().all(|media_type| model.takes_picture_type(media_type))
+            && turns::known_image_support(&app.store, model).await != Some(false)
+        {
+            able.push(model.clone());
+        }
+    }
+    if able.is_empty() {
         return Err(ErrorCode::ImagesUnsupported.into());
     }
+    agent.models = able;
     Ok(())
 }
 
 /// Reads the files inside of a request whose conversation its client keeps; nothing is stored.
 pub(crate) async fn read_inline<'a>(
     app: &App,
-    agent: &ResolvedAgent,
+    agent: &mut ResolvedAgent,
     question: &'a mut [Attachment],
     earlier: impl Iterator<Item = &'a mut Message>,
 ) -> Result<()> {
-    let new = question.len();
-    let files: Vec<&mut Attachment> = question.iter_mut().chain(earlier.flat_map(Message::attachments_mut)).collect();
-    let contents = fetch_all(app, &files).await?;
-    check_contents(app, agent, &contents[..new]).await?;
+    let (files, contents) = fetch_all(app, agent, question, earlier).await?;
+    let mut characters: u64 = 0;
     for (file, (name, bytes)) in files.into_iter().zip(contents) {
         *file = attachments::read_once(&app.config.reader, &name, bytes).await?;
+        characters += file.characters;
+    }
+    // No tool reads what is not stored.
+    let window = agent.models.iter().map(ModelClient::context_tokens).max().unwrap_or_default();
+    if characters > window * CHARS_PER_TOKEN {
+        let message = format!(
+            "The documents have {characters} characters, which do not fit the model's window of {window} tokens: \
+             upload them to `/api/attachments`, or send them to a conversation that is stored"
+        );
+        return Err(ApiError::new(ErrorCode::TooLarge, message));
     }
     Ok(())
 }
 
 /// Stores the files inside of a request, as if they had been uploaded.
-pub(crate) async fn store_inline(
+pub(crate) async fn store_inline<'a>(
     app: &App,
     owner: &Owner,
-    agent: &ResolvedAgent,
-    inline: Vec<&mut Attachment>,
+    agent: &mut ResolvedAgent,
+    question: &'a mut [Attachment],
+    earlier: impl Iterator<Item = &'a mut Message>,
 ) -> Result<()> {
+    let (inline, contents) = fetch_all(app, agent, question, earlier).await?;
     if inline.is_empty() {
         return Ok(());
     }
     let files = app.turns.attachments.as_ref().ok_or_else(|| ApiError::invalid_request(NO_FILES))?;
-    let contents = fetch_all(app, &inline).await?;
-    check_contents(app, agent, &contents).await?;
     for (file, (name, bytes)) in inline.into_iter().zip(contents) {
         *file = files.upload(owner, &name, bytes).await?.attachment();
     }
@@ -223,14 +248,24 @@ pub(crate) async fn store_inline(
 /// The name and the content of a file inside of a request.
 type Content = (String, Vec<u8>);
 
-/// [`check_pictures`] before the files are read.
-async fn check_contents(app: &App, agent: &ResolvedAgent, contents: &[Content]) -> Result<()> {
-    let pictures = contents.iter().filter(|(_, bytes)| attachments::is_picture(bytes));
-    check_pictures(app, agent, pictures.map(|_| AttachmentKind::Image)).await
+/// The files inside of a request with their contents, of which a model takes the pictures of the question.
+async fn fetch_all<'a>(
+    app: &App,
+    agent: &mut ResolvedAgent,
+    question: &'a mut [Attachment],
+    earlier: impl Iterator<Item = &'a mut Message>,
+) -> Result<(Vec<&'a mut Attachment>, Vec<Content>)> {
+    let new = question.len();
+    let files: Vec<&mut Attachment> = question.iter_mut().chain(earlier.flat_map(Message::attachments_mut)).collect();
+    let contents = fetch_contents(app, &files).await?;
+    // Earlier pictures are named to a model that takes none.
+    let pictures = contents[..new].iter().filter_map(|(_, bytes)| attachments::picture_type(bytes));
+    keep_models_for(app, agent, pictures.collect()).await?;
+    Ok((files, contents))
 }
 
 /// The contents of the files of which a request has the addresses, one after the other: they are in memory together.
-async fn fetch_all(app: &App, files: &[&mut Attachment]) -> Result<Vec<Content>> {
+async fn fetch_contents(app: &App, files: &[&mut Attachment]) -> Result<Vec<Content>> {
     if files.len() > MAX_INLINE_FILES {
         let message = format!("At most {MAX_INLINE_FILES} files are accepted in one request");
         return Err(ApiError::invalid_request(message));

@@ -11,7 +11,7 @@ use client_protocols::openai::{
     request_details,
 };
 use client_protocols::{MAX_BODY_BYTES, MAX_INLINE_BODY_BYTES, Protocol};
-use domain::{ErrorCode, Event, EventBatch, Failure, Message, Owner, RequestOrigin, ToolCall, TurnStart};
+use domain::{Attachment, ErrorCode, Event, EventBatch, Failure, Message, Owner, RequestOrigin, ToolCall, TurnStart};
 use futures_util::{Stream, StreamExt, stream};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -75,11 +75,9 @@ async fn start_stateless(
     mut messages: Vec<Message>,
 ) -> Result<impl Stream<Item = EventBatch> + Send + Unpin + use<>, ApiError> {
     check_end(&messages)?;
-    let (agent, _) = resolve(&head.app, &caller, &chat).await?;
-    let last = messages.iter().rposition(|message| matches!(message, Message::User { .. })).unwrap_or_default();
-    let (earlier, since) = messages.split_at_mut(last);
-    let question = since.first_mut().map(Message::attachments_mut).unwrap_or_default();
-    read_inline(&head.app, &agent, question, earlier.iter_mut()).await?;
+    let (mut agent, _) = resolve(&head.app, &caller, &chat).await?;
+    let (earlier, question) = split_question(&mut messages);
+    read_inline(&head.app, &mut agent, question, earlier.iter_mut()).await?;
     let input = match previous {
         Some(answer) => {
             let (answer, context) = (Box::new(answer), Box::new(client_context(chat)));
@@ -101,14 +99,14 @@ async fn start(
     body: &[u8],
 ) -> Result<TurnStream, ApiError> {
     let ResponsesRequest { chat, previous, details, .. } = request;
-    let (agent, _) = resolve(&head.app, &caller, &chat).await?;
+    let (mut agent, _) = resolve(&head.app, &caller, &chat).await?;
     let is_new = previous.is_none();
     if is_new {
         chat.clone().with_conversation(messages.clone())?;
     }
     check_end(&messages)?;
-    store_inline(&head.app, &caller.owner, &agent, messages.iter_mut().flat_map(Message::attachments_mut).collect())
-        .await?;
+    let (earlier, question) = split_question(&mut messages);
+    store_inline(&head.app, &caller.owner, &mut agent, question, earlier.iter_mut()).await?;
     let attachments = messages.iter().flat_map(Message::attachments).cloned().collect();
     let (text, input) = match <[Message; 1]>::try_from(messages) {
         Ok([Message::User { text, .. }]) => (text, Vec::new()),
@@ -132,6 +130,13 @@ async fn start(
     };
     let turn = head.start((caller, agent), target, UserInput::Message(text), body).await;
     turn.map_err(|error| if is_new { error } else { as_previous_not_found(error) })
+}
+
+/// The messages before the last one of the user, and its files.
+fn split_question(messages: &mut [Message]) -> (&mut [Message], &mut [Attachment]) {
+    let last = messages.iter().rposition(|message| matches!(message, Message::User { .. })).unwrap_or_default();
+    let (earlier, since) = messages.split_at_mut(last);
+    (earlier, since.first_mut().map(Message::attachments_mut).unwrap_or_default())
 }
 
 /// Checks that there is something to answer.

@@ -8,22 +8,16 @@ use crate::attachments::check_size;
 use crate::openai::request::{ChatRequest, EFFORTS, MAX_TOKENS, Sampling, parse_format};
 use crate::openai::tools;
 
-/// Fields without an effect here, which the response repeats if it has them.
-const IGNORED: [&str; 15] = [
+/// Fields without an effect here.
+const IGNORED: [&str; 9] = [
     "client_metadata",
     "context_management",
     "include",
-    "max_tool_calls",
-    "metadata",
-    "prompt_cache_key",
     "prompt_cache_options",
     "prompt_cache_retention",
-    "safety_identifier",
     "service_tier",
     "stream_options",
     "top_logprobs",
-    "truncation",
-    "user",
     "moderation",
 ];
 
@@ -53,7 +47,7 @@ impl ResponsesRequest {
         let mut fields = StrictObject::parse(body)?;
         let (input, system) = parse_input(&mut fields)?;
         check_size(body, input.iter().filter_map(InputItem::message), &[])?;
-        let details = request_details(&fields.remaining());
+        let given = fields.remaining();
         let model = fields.take_string("model")?.ok_or_else(|| fields.field_error("model", "given: a string"))?;
         let (tools, web_search) = tools::parse_response_tools(&mut fields)?;
         let tool_choice = parse_tool_choice(&mut fields)?;
@@ -81,8 +75,9 @@ impl ResponsesRequest {
             stream: fields.take_bool("stream")?.unwrap_or(false),
             include_usage: true,
         };
+        check_repeated(&mut fields)?;
         reject_others(fields)?;
-        Ok(Self { chat, input, previous, is_stored, in_background, details })
+        Ok(Self { chat, input, previous, is_stored, in_background, details: request_details(&given) })
     }
 }
 
@@ -136,6 +131,19 @@ fn parse_tool_choice(fields: &mut StrictObject) -> Result<Option<ToolChoice>, Fa
         None => tools::tool_choice_mode(&choice),
     };
     chosen.map(Some).ok_or_else(|| fields.field_error("tool_choice", accepted))
+}
+
+/// Checks the fields without an effect that the response repeats.
+fn check_repeated(fields: &mut StrictObject) -> Result<(), Failure> {
+    for name in ["prompt_cache_key", "safety_identifier", "user"] {
+        fields.take_string(name)?;
+    }
+    fields.take_nested("metadata")?;
+    fields.take_u32("max_tool_calls", 0..=u32::MAX)?;
+    match fields.take_string("truncation")?.as_deref() {
+        None | Some("auto" | "disabled") => Ok(()),
+        Some(_) => Err(fields.field_error("truncation", "auto or disabled")),
+    }
 }
 
 fn reject_others(mut fields: StrictObject) -> Result<(), Failure> {
