@@ -34,6 +34,7 @@ mod direct_results;
 mod document_rounds;
 mod documents;
 mod documents_in_s3;
+mod embeddings;
 mod executions;
 mod failover;
 mod failover_mid_answer;

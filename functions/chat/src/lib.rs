@@ -34,8 +34,8 @@ pub use turns::{Budget, Budgets, LOG_FLUSH_INTERVAL, LOG_GRACE_PERIOD, Metrics, 
 use self::http::admin::{Agents, Tools};
 use self::http::routing::{any, delete, get, patch, post, put};
 use self::http::{
-    account, admin, ai_sdk, attachments, audit, catalog, chat, conversations, documents, export, feedback, import, mcp,
-    openai, page, responses, shares, usage,
+    account, admin, ai_sdk, attachments, audit, catalog, chat, conversations, documents, embeddings, export, feedback,
+    import, mcp, openai, page, responses, shares, usage,
 };
 
 /// The version with the commit that was built.
@@ -170,6 +170,7 @@ fn openai_routes() -> Router<App> {
         .route("/v1/responses", post(responses::create))
         .route("/v1/responses/{id}", get(responses::retrieve).merge(delete(responses::delete)))
         .route("/v1/responses/{id}/cancel", post(responses::cancel))
+        .route("/v1/embeddings", post(embeddings::create))
         .route("/v1/models", get(openai::list))
         .route("/v1/models/{*model}", get(openai::model))
 }

@@ -9,7 +9,8 @@ use reqwest::RequestBuilder;
 use reqwest::header::HeaderMap;
 use secrecy::ExposeSecret;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use store::QuantisedVector;
 
 use crate::attempts::{Attempts, ServiceError};
@@ -51,6 +52,46 @@ struct Row {
     /// Absent in replies of some endpoints, which are in order.
     index: Option<usize>,
     embedding: Vec<f32>,
+}
+
+/// A request of a client for the embeddings of its own texts. Rendered for each batch of them.
+#[derive(Clone, Debug)]
+pub struct EmbeddingsRequest {
+    /// The texts.
+    pub input: Vec<String>,
+    /// `float` or `base64`.
+    pub encoding_format: String,
+    /// The length of the vectors, for models that have several.
+    pub dimensions: Option<u32>,
+}
+
+/// The vectors of a client's texts, in their order, as the endpoint rendered them.
+#[derive(Clone, Debug, Default)]
+pub struct ClientEmbeddings {
+    /// Each an array of numbers, or a string in Base64.
+    pub vectors: Vec<Box<RawValue>>,
+    /// The tokens of the texts, as the endpoint counts them.
+    pub tokens: u64,
+}
+
+/// A reply whose vectors are passed on unread.
+#[derive(Deserialize)]
+struct ClientReply {
+    data: Vec<ClientRow>,
+    #[serde(default)]
+    usage: ClientUsage,
+}
+
+#[derive(Deserialize)]
+struct ClientRow {
+    index: Option<usize>,
+    embedding: Box<RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+struct ClientUsage {
+    #[serde(default)]
+    prompt_tokens: u64,
 }
 
 /// Why there are no embeddings.
@@ -112,6 +153,23 @@ impl Embeddings {
         vectors.into_iter().next().ok_or(EmbeddingsError::BadResponse)
     }
 
+    /// Embeds the texts of a client, of which one waits for all.
+    pub async fn embed_for_client(&self, request: &EmbeddingsRequest) -> Result<ClientEmbeddings, EmbeddingsError> {
+        let batches: Vec<Vec<String>> = request.input.chunks(BATCH_TEXTS).map(<[String]>::to_vec).collect();
+        let replies = stream::iter(batches).map(async |batch| {
+            let mut fields =
+                json!({ "model": self.config.model, "input": batch, "encoding_format": request.encoding_format });
+            if let Some(dimensions) = request.dimensions {
+                fields["dimensions"] = dimensions.into();
+            }
+            let reply = QUERY.send(|| self.post(&fields), |error| self.is_temporary(*error)).await?;
+            in_order(&reply, batch.len()).ok_or(EmbeddingsError::BadResponse)
+        });
+        let replies: Vec<ClientEmbeddings> = replies.buffered(MAX_REQUESTS).try_collect().await?;
+        let tokens = replies.iter().map(|reply| reply.tokens).sum();
+        Ok(ClientEmbeddings { vectors: replies.into_iter().flat_map(|reply| reply.vectors).collect(), tokens })
+    }
+
     async fn embed_batch(&self, texts: &[String], attempts: Attempts) -> Result<Vec<QuantisedVector>, EmbeddingsError> {
         let reply = attempts.send(|| self.request(texts), |error| self.is_temporary(*error)).await?;
         parse_reply(&reply, texts.len()).ok_or(EmbeddingsError::BadResponse)
@@ -119,8 +177,11 @@ impl Embeddings {
 
     async fn request(&self, texts: &[String]) -> Result<RequestBuilder, EmbeddingsError> {
         // Some endpoints have another default than `float`.
-        let request = json!({ "model": self.config.model, "input": texts, "encoding_format": "float" });
-        let post = self.http.post(format!("{}/embeddings", self.config.base_url)).json(&request);
+        self.post(&json!({ "model": self.config.model, "input": texts, "encoding_format": "float" })).await
+    }
+
+    async fn post(&self, fields: &Value) -> Result<RequestBuilder, EmbeddingsError> {
+        let post = self.http.post(format!("{}/embeddings", self.config.base_url)).json(fields);
         let Some(key) = &self.config.api_key else { return Ok(post) };
         let key = key.get().await.map_err(|_| EmbeddingsError::Unauthorized)?;
         Ok(post.bearer_auth(key.expose_secret()))
@@ -159,6 +220,16 @@ pub(crate) fn parse_reply(body: &[u8], count: usize) -> Option<Vec<QuantisedVect
         *slot = Some(embedding).filter(|vector| vector.len() <= MAX_DIMENSIONS).and_then(|vector| quantise(&vector));
     }
     vectors.into_iter().collect()
+}
+
+/// The vectors of a reply to `count` texts, unread; `None` unless each text has one.
+fn in_order(reply: &[u8], count: usize) -> Option<ClientEmbeddings> {
+    let ClientReply { data, usage } = serde_json::from_slice(reply).ok()?;
+    let mut vectors: Vec<Option<Box<RawValue>>> = vec![None; count];
+    for (position, ClientRow { index, embedding }) in data.into_iter().enumerate() {
+        *vectors.get_mut(index.unwrap_or(position))? = Some(embedding);
+    }
+    Some(ClientEmbeddings { vectors: vectors.into_iter().collect::<Option<_>>()?, tokens: usage.prompt_tokens })
 }
 
 /// The endpoint that embeds texts.

@@ -23,7 +23,7 @@ mod vectors;
 mod writer;
 
 pub use config::ArticlesConfig;
-pub use embeddings::{Embeddings, EmbeddingsConfig, EmbeddingsError};
+pub use embeddings::{ClientEmbeddings, Embeddings, EmbeddingsConfig, EmbeddingsError, EmbeddingsRequest};
 pub use files::{ExtractError, Format};
 pub use search::ArticleSearch;
 pub use search_articles::SearchArticles;

@@ -53,9 +53,11 @@ impl TurnServices {
         Self(Arc::new(Shared { parts, registry: TurnRegistry::default(), gate: AdmissionGate::default() }))
     }
 
-    /// Admits a turn, unless the process shuts down or a limit or budget of the owner or a group is exhausted. The permit is held while
-    /// the turn starts.
-    pub(crate) async fn admit(&self, owner: &Owner, groups: &Groups) -> Result<FairSlot<Owner>, TurnError> {
+    /// Admits a turn, or a request that counts as one. The permit is held while it starts.
+    ///
+    /// # Errors
+    /// `interrupted` while the process shuts down; that of the limit or budget of the owner or a group that is exhausted.
+    pub async fn admit(&self, owner: &Owner, groups: &Groups) -> Result<FairSlot<Owner>, TurnError> {
         let permit = self.0.gate.acquire(owner).await?;
         if self.registry.is_shutting_down() {
             return Err(ErrorCode::Interrupted.into());

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 /// Every route that requires authentication: method, path, body.
-pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 48] = [
+pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 49] = [
     ("POST", "/api/chat", r#"{"message":"hi"}"#),
     ("POST", "/api/agent", r#"{"message":"hi","agentId":"default"}"#),
     ("POST", "/api/ui/chat", r#"{"id":"x","message":{"role":"user","parts":[{"type":"text","text":"hi"}]}}"#),
@@ -49,6 +49,7 @@ pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 48] = [
     ("GET", "/v1/responses/{id}", ""),
     ("DELETE", "/v1/responses/{id}", ""),
     ("POST", "/v1/responses/{id}/cancel", ""),
+    ("POST", "/v1/embeddings", r#"{"model":"m","input":"hi"}"#),
     ("GET", "/v1/models", ""),
     ("GET", "/v1/models/{*model}", ""),
     ("POST", "/mcp", r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#),

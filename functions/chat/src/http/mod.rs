@@ -9,6 +9,7 @@ pub(crate) mod catalog;
 pub(crate) mod chat;
 pub(crate) mod conversations;
 pub(crate) mod documents;
+pub(crate) mod embeddings;
 pub(crate) mod export;
 mod extract;
 pub(crate) mod feedback;

@@ -1,6 +1,6 @@
 use std::time::SystemTime;
 
-use articles::{AddError, ArticleSource, ArticleWriter, EmbeddingsError, Format, VectorIndexError, article_id};
+use articles::{AddError, ArticleSource, ArticleWriter, Format, VectorIndexError, article_id};
 use axum::extract::State;
 use axum::{Extension, Json};
 use client_protocols::without_nulls;
@@ -12,6 +12,7 @@ use store::{ArticleCollection, StoredArticle};
 use web::{Administrator, ApiError};
 
 use crate::http::audit::Changed;
+use crate::http::embeddings;
 use crate::http::extract::{Administered, JsonBody, Paging, ParsedQuery};
 use crate::{App, Result, parsing};
 
@@ -141,12 +142,7 @@ fn named_collection(app: &App, owner: Option<&str>) -> Result<ArticleCollection>
 fn add_failure(error: AddError) -> ApiError {
     let code = match error {
         AddError::Store(error) => return error.into(),
-        AddError::Embeddings(ref error) => match error {
-            EmbeddingsError::Unauthorized => ErrorCode::UpstreamAuth,
-            EmbeddingsError::Rejected(_) => ErrorCode::UpstreamRejected,
-            EmbeddingsError::BadResponse => ErrorCode::UpstreamBadResponse,
-            EmbeddingsError::Unavailable | EmbeddingsError::Busy => ErrorCode::UpstreamUnavailable,
-        },
+        AddError::Embeddings(error) => embeddings::code(error),
         AddError::Index(ref error) => match error {
             VectorIndexError::Denied => ErrorCode::UpstreamAuth,
             VectorIndexError::BadResponse => ErrorCode::UpstreamBadResponse,
