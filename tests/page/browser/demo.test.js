@@ -70,9 +70,12 @@ test("the second example cites lines of documents that open", async (t) => {
   await page.getByRole("button", { name: "Model and agent: Default" }).waitFor();
 });
 
-test("a step of the second example is Chinese on a Chinese page", async (t) => {
+test("a step and the agent of the second example are Chinese on a Chinese page", async (t) => {
   const { page } = await sendExample(t, 1, "zh-CN");
   await ended(page);
+  await page.getByRole("button", { name: /：文档$/ }).click();
+  await page.getByText("根据本部署的文档回答").waitFor();
+  await page.keyboard.press("Escape");
   assert.match(await lastAnswer(page).locator(".step").first().textContent(), /^\s*已检索文档 [^|?]+\d 处匹配 · \d+ 个文件\s*$/);
 });
 

@@ -66,9 +66,10 @@ fn parse(body: &[u8], model: &str) -> Result<EmbeddingsRequest, Failure> {
     if wanted != model {
         return Err(ErrorCode::ModelNotFound.into());
     }
-    let input = match fields.is_string("input") {
-        true => fields.take_string("input")?.map(|text| vec![text]),
-        false => fields.take_strings("input", MAX_TEXTS)?,
+    let input = if fields.is_string("input") {
+        fields.take_string("input")?.map(|text| vec![text])
+    } else {
+        fields.take_strings("input", MAX_TEXTS)?
     };
     let accepted = format!("a text, or 1 to {MAX_TEXTS} texts, none of them empty");
     let input = input.filter(|texts| !texts.is_empty() && texts.iter().all(|text| !text.is_empty()));

@@ -141,7 +141,8 @@ export const en = {
       deep: { label: "In depth", description: "Takes longer and costs more." },
       off: { label: "Off" },
     },
-    defaultAgent: "Default",
+    /** Names and descriptions of agents that the server itself has. */
+    ofServer: {} as Record<string, string>,
     failing: "failing at the moment",
   },
 

@@ -124,7 +124,11 @@ export const zhCN: Texts = {
       deep: { label: "深度搜索", description: "耗时更长，费用更高" },
       off: { label: "不搜索" },
     },
-    defaultAgent: "默认",
+    ofServer: {
+      Default: "默认",
+      Documents: "文档",
+      "Answers from this deployment's documents and cites them by path and line.": "根据本部署的文档回答，并注明路径和行号。",
+    },
     failing: "暂时不可用",
   },
 

@@ -9,6 +9,7 @@ import { labelOf } from "./model-label.ts";
 import { openId } from "./open.ts";
 
 const DEFAULT_AGENT = "default";
+const DOCUMENTS_AGENT = "documents";
 
 /** The models of the server. */
 export const models = signal<Model[]>([]);
@@ -53,7 +54,9 @@ export async function loadChoice(): Promise<void> {
   const [{ models: list, attachments = false }, answer] = await Promise.all([listModels(), listAgents()]);
   models.value = list;
   takesFiles.value = attachments;
-  agents.value = answer.agents.map((one) => (one.id === DEFAULT_AGENT && one.name === "Default" ? { ...one, name: t.composer.defaultAgent } : one));
+  const inLanguage = (text: string): string => t.composer.ofServer[text] ?? text;
+  agents.value = answer.agents.map((one) =>
+    [DEFAULT_AGENT, DOCUMENTS_AGENT].includes(one.id) ? { ...one, name: inLanguage(one.name), description: inLanguage(one.description) } : one);
   readStored();
 }
 
@@ -93,7 +96,7 @@ export function setDefaultModel(name: string): void {
 
 /** Selects the agent of an example of the demo: the second one is about the documents. */
 export function selectDemoAgent(example: number): void {
-  agent.value = agents.value.find(({ id }) => example === 1 && id === "documents")?.id ?? DEFAULT_AGENT;
+  agent.value = agents.value.find(({ id }) => example === 1 && id === DOCUMENTS_AGENT)?.id ?? DEFAULT_AGENT;
 }
 
 /** Sets the agent. */
