@@ -1,10 +1,10 @@
 // Written by build.mjs; do not edit.
 
 /// The content security policy of the page: it permits exactly the script and the style of the document.
-const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'sha256-GO2YWrNUf0oQQKnaUQfZ5AUzMAx9SWKYDO3ybgpQpuE=' 'sha256-uX0VBh4cVtKa71UHWBetYFv6iALq2rMm5GTMzvi+FO4='; style-src 'sha256-1upzoIywmOh5WBK2a1pK1T+NfE/xhrGz3d+HJNPtf6w='; connect-src 'self'; img-src 'self' blob: data:; font-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'sha256-GO2YWrNUf0oQQKnaUQfZ5AUzMAx9SWKYDO3ybgpQpuE=' 'sha256-d11pXVn5oZCjra7/2LBTI6iifb1ntZe95ucrX9mHSl4='; style-src 'sha256-1upzoIywmOh5WBK2a1pK1T+NfE/xhrGz3d+HJNPtf6w='; connect-src 'self'; img-src 'self' blob: data:; font-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 /// The first digits of the document's SHA-256.
-const DOCUMENT_HASH: &str = "c641df99d976ede4";
+const DOCUMENT_HASH: &str = "3d9d03a52ea2cca1";
 
 /// The document, compressed with gzip.
 const DOCUMENT_GZIP: &[u8] = include_bytes!("index.html.gz");

@@ -142,7 +142,11 @@ export const en = {
       off: { label: "Off" },
     },
     /** Names and descriptions of agents that the server itself has. */
-    ofServer: {} as Record<string, string>,
+    ofServer: {
+      Default: "Default",
+      Documents: "Documents",
+      "Answers from this deployment's documents and cites them by path and line.": "Answers from this deployment’s documents and cites them by path and line.",
+    } as Record<string, string>,
     failing: "failing at the moment",
   },
 
