@@ -49,6 +49,18 @@ async fn texts_are_embedded_in_their_order() {
 }
 
 #[tokio::test]
+async fn embedded_tokens_count_for_usage_and_budgets() {
+    let endpoint = start_endpoint().await;
+    let app = start(&endpoint, &[("USER_DAILY_TOKENS", "2")]).await;
+    let body = json!({ "model": "m", "input": ["a", "b"] });
+    app.post("/v1/embeddings", &body).await.ok();
+    let usage = app.get("/api/usage").await.ok();
+    assert_eq!((&usage["days"][0]["inputTokens"], &usage["days"][0]["turns"]), (&json!(2), &json!(1)), "{usage}");
+    let refused = app.post("/v1/embeddings", &body).await;
+    assert_eq!(refused.status, 429, "{}", refused.text());
+}
+
+#[tokio::test]
 async fn personal_data_is_masked_in_texts_too() {
     let endpoint = start_endpoint().await;
     let app = start(&endpoint, &[("MASK", "email")]).await;
@@ -91,7 +103,9 @@ async fn failures_of_the_endpoint_are_errors_without_canary() {
     let app = start(&endpoint, &[]).await;
     for (status, body, expected) in [
         (401, json!({ "error": "canary" }), (502, "upstream_auth")),
-        (400, json!({ "error": "canary" }), (502, "upstream_rejected")),
+        (404, json!({ "error": "canary" }), (502, "upstream_rejected")),
+        (400, json!({ "error": "canary" }), (400, "invalid_request")),
+        (200, json!({ "data": [{ "embedding": null }] }), (502, "upstream_bad_response")),
         (200, json!({ "data": [] }), (502, "upstream_bad_response")),
     ] {
         endpoint.respond_with(move |_| Reply::json(status, &body));

@@ -172,7 +172,7 @@ async fn invalid_requests_get_openai_errors() {
             completion_request(&json!([{"role": "user", "content": [{"type": "image_url"}]}]), &json!({})),
             &json!([400, "invalid_request_error", "invalid_request", "messages[0].content[0].image_url"]),
         ),
-        ("GET", "/v1/embeddings", json!({}), &json!([404, "invalid_request_error", "not_found", null])),
+        ("POST", "/v1/embeddings", json!({}), &json!([404, "invalid_request_error", "not_found", null])),
         ("GET", "/v1/chat/completions", json!({}), &json!([405, "invalid_request_error", "method_not_allowed", null])),
     ] {
         let answer = app.send(method, path, &[("content-type", "application/json")], body.to_string()).await;

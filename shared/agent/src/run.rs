@@ -194,7 +194,7 @@ impl<'a> Run<'a> {
 
     async fn run_rounds(mut self) -> Result<FinishReason, Failure> {
         self.add_search_context().await?;
-        let index = failover::first_available(self.turn.models);
+        let index = failover::first_able(self.turn.models, &self.turn.attachments);
         if index > 0 {
             self.switch_model(index).await;
         } else {

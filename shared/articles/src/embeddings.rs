@@ -227,7 +227,8 @@ fn in_order(reply: &[u8], count: usize) -> Option<ClientEmbeddings> {
     let ClientReply { data, usage } = serde_json::from_slice(reply).ok()?;
     let mut vectors: Vec<Option<Box<RawValue>>> = vec![None; count];
     for (position, ClientRow { index, embedding }) in data.into_iter().enumerate() {
-        *vectors.get_mut(index.unwrap_or(position))? = Some(embedding);
+        let is_vector = embedding.get().starts_with(['[', '"']);
+        *vectors.get_mut(index.unwrap_or(position))? = Some(embedding).filter(|_| is_vector);
     }
     Some(ClientEmbeddings { vectors: vectors.into_iter().collect::<Option<_>>()?, tokens: usage.prompt_tokens })
 }

@@ -29,7 +29,7 @@ pub(crate) async fn load(
     // A token has at least about one character in every language.
     let space = model.context_tokens() / DOCUMENT_SHARE;
     let budget = PromptBudget {
-        takes_images: model.takes_images(SystemTime::now()) != Some(false),
+        takes_images: agent.models.iter().any(|model| model.takes_images(SystemTime::now()) != Some(false)),
         // What follows may cut earlier turns to this length.
         earlier_chars: space.min(agent.agent.history_tokens),
         new_chars: space,

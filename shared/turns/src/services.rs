@@ -4,9 +4,10 @@ use std::time::{Duration, SystemTime};
 
 use agent::TurnRecorderFactory;
 use attachments::Attachments;
-use domain::{ErrorCode, Groups, Owner, TurnError};
+use domain::{ErrorCode, Groups, Owner, TurnError, Usage};
+use futures_util::future::join_all;
 use redaction::Redactor;
-use store::{Store, TurnRef};
+use store::{Day, Store, TurnRef, TurnUsage, UsageScope};
 use tokio::time::timeout;
 use work::FairSlot;
 
@@ -64,6 +65,19 @@ impl TurnServices {
         }
         self.limits.check(&self.store, owner, groups, SystemTime::now()).await?;
         Ok(permit)
+    }
+
+    /// Adds the usage of a request that counts as a turn to the day's totals. A failure to write them does not fail it.
+    pub async fn record_request(&self, owner: &Owner, groups: &Groups, model: &str, usage: &Usage) {
+        let (ledger, day) = (&self.store.ledger, Day::of(SystemTime::now()));
+        let turn = TurnUsage { usage, model, groups };
+        let of_groups = self.limits.budgets.of_groups(groups).map(|(name, _)| UsageScope::Group(name));
+        let scopes = of_groups.chain([UsageScope::Global, UsageScope::User(owner)]);
+        let added = join_all(scopes.map(|scope| ledger.add(scope, day, &turn)));
+        let (added, listed) = tokio::join!(added, ledger.list_owner(owner, day));
+        if let Err(error) = added.into_iter().collect::<Result<(), _>>().and(listed) {
+            tracing::warn!(%error, "the usage of a request could not be recorded");
+        }
     }
 
     /// Recovers the text of a turn that died before another one, so that the history has it.

@@ -177,6 +177,13 @@ async fn model_that_takes_pictures_answers_about_them() {
     let id = uploaded(&app, "a.gif", gif_bytes(gif)).await;
     let body = json!({ "message": "?", "modelType": "gem", "attachments": [id] });
     assert_eq!(app.post("/api/chat", &body).await.error(), (400, "images_unsupported".to_owned()));
+    let id = uploaded(&app, "dot.png", png()).await;
+    let asked = json!({ "message": "What?", "modelType": "blind", "attachments": [id] });
+    let conversation = app.chat(&asked).await.conversation_id();
+    assert_eq!(last_content(&app), with_png("What?"));
+    let requests = app.model.requests().len();
+    app.regenerate(&conversation, &json!({ "modelType": "blind" })).await.read_to_end().await;
+    assert_eq!((app.model.requests().len(), last_content(&app)), (requests + 1, with_png("What?")));
     assert!(first.requests().is_empty());
 }
 
@@ -216,5 +223,10 @@ async fn documents_beyond_the_window_are_refused_unstored() {
     let response = app.post("/v1/chat/completions", &parts(&"a b ".repeat(20_000))).await;
     assert_eq!(response.error(), (413, "too_large".to_owned()), "{}", response.text());
     assert!(app.model.requests().is_empty());
-    assert_eq!(app.post("/v1/chat/completions", &parts("alpha")).await.status, 200);
+    let mut later = parts("alpha");
+    assert_eq!(app.post("/v1/chat/completions", &later).await.status, 200);
+    let earlier = parts(&"a b ".repeat(20_000))["messages"][0].clone();
+    later["messages"] = json!([earlier, { "role": "assistant", "content": "A." }, later["messages"][0]]);
+    let response = app.post("/v1/chat/completions", &later).await;
+    assert_eq!(response.status, 200, "earlier documents are left out: {}", response.text());
 }

@@ -69,6 +69,22 @@ test("an agent is created, changed and deleted", async (t) => {
   assert.equal(await find(), undefined);
 });
 
+test("a built-in agent that is saved without a change stays what it was", async (t) => {
+  const { page, url } = await open(t);
+  const fields = async () => {
+    const { createdAt, updatedAt, ...rest } = await get(url, "/api/admin/agents/default");
+    return rest;
+  };
+  const before = await fields();
+  await openAdministration(page, "Agents");
+  await admin(page).getByRole("link", { name: "Edit: Default" }).click();
+  const form = page.locator("#agent-form");
+  for (const field of ["Description", "System prompt", "Maximum tool rounds"]) assert.equal(await form.getByLabel(field).inputValue(), "");
+  await form.getByRole("button", { name: "Save" }).click();
+  await form.waitFor({ state: "detached" });
+  assert.deepEqual(await fields(), before);
+});
+
 test("each page has an address, and unsaved changes are confirmed", async (t) => {
   const { page, url } = await open(t);
   const heading = (name) => admin(page).getByRole("heading", { name, exact: true });

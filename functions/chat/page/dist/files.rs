@@ -1,10 +1,10 @@
 // Written by build.mjs; do not edit.
 
 /// The content security policy of the page: it permits exactly the script and the style of the document.
-const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'sha256-GO2YWrNUf0oQQKnaUQfZ5AUzMAx9SWKYDO3ybgpQpuE=' 'sha256-d11pXVn5oZCjra7/2LBTI6iifb1ntZe95ucrX9mHSl4='; style-src 'sha256-1upzoIywmOh5WBK2a1pK1T+NfE/xhrGz3d+HJNPtf6w='; connect-src 'self'; img-src 'self' blob: data:; font-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'sha256-GO2YWrNUf0oQQKnaUQfZ5AUzMAx9SWKYDO3ybgpQpuE=' 'sha256-3UTr/DjeUhNXqZ6CxY3rSmf9TSQb+N/v/GOxf6my4cE='; style-src 'sha256-1upzoIywmOh5WBK2a1pK1T+NfE/xhrGz3d+HJNPtf6w='; connect-src 'self'; img-src 'self' blob: data:; font-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 /// The first digits of the document's SHA-256.
-const DOCUMENT_HASH: &str = "3d9d03a52ea2cca1";
+const DOCUMENT_HASH: &str = "f5f4da2a8dc861b2";
 
 /// The document, compressed with gzip.
 const DOCUMENT_GZIP: &[u8] = include_bytes!("index.html.gz");
@@ -16,7 +16,7 @@ const ASSETS: &[Asset] = &[
     Asset { name: "touch-icon.png", content_type: "image/png", immutable: false, gzip: include_bytes!("touch-icon.png.gz") },
     Asset { name: "licences.txt", content_type: "text/plain; charset=utf-8", immutable: false, gzip: include_bytes!("licences.txt.gz") },
     Asset { name: "formulas-3138f3d43d6b.woff2", content_type: "font/woff2", immutable: true, gzip: include_bytes!("formulas-3138f3d43d6b.woff2.gz") },
-    Asset { name: "admin-3d091cae1ab3.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("admin-3d091cae1ab3.js.gz") },
+    Asset { name: "admin-f891fe9c434f.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("admin-f891fe9c434f.js.gz") },
     Asset { name: "code-bf0dd8bebc19.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("code-bf0dd8bebc19.js.gz") },
     Asset { name: "files-d07dc551d645.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("files-d07dc551d645.js.gz") },
     Asset { name: "library-bc3079112ad0.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("library-bc3079112ad0.js.gz") },

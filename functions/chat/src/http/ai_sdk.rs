@@ -28,7 +28,7 @@ pub(crate) const ERRORS: ErrorFormat = ErrorFormat {
 pub(crate) async fn chat(head: TurnRequestHead, body: Body) -> Result<Response> {
     let body = web::read_json_body_up_to(&head.headers, body, MAX_INLINE_BODY_BYTES).await?;
     let mut request = head.parse(&body, AiSdkRequest::parse).await?;
-    let (caller, mut agent) = head.resolve(&request.turn.options).await?;
+    let (caller, agent) = head.resolve(&request.turn.options).await?;
     let conversation_id = find(&head.app, &caller.owner, &request.chat_id).await?;
     let chat_id = Some(request.chat_id.clone());
     let mut attachments = std::mem::take(&mut request.attachments);
@@ -36,7 +36,7 @@ pub(crate) async fn chat(head: TurnRequestHead, body: Body) -> Result<Response> 
     if question == UserInput::Regenerate {
         attachments.clear();
     }
-    store_inline(&head.app, &caller.owner, &mut agent, &mut attachments, std::iter::empty()).await?;
+    store_inline(&head.app, &caller.owner, &agent, &mut attachments, std::iter::empty()).await?;
     let request_id = head.context.request_id.clone();
     let target = Target { conversation_id, chat_id, message, attachments, ..Target::default() };
     Ok(render(head.start((caller, agent), target, question, &body).await?, request_id))

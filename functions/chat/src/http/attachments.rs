@@ -161,76 +161,79 @@ fn stored_files(app: &App) -> Result<&Attachments> {
     app.turns.attachments.as_ref().ok_or_else(|| ApiError::new(ErrorCode::NotFound, NO_FILES))
 }
 
-/// The files that a message names by their ids; leaves the agent the models that take what they are.
-pub(crate) async fn attach(
-    app: &App,
-    owner: &Owner,
-    ids: &[String],
-    agent: &mut ResolvedAgent,
-) -> Result<Vec<Attachment>> {
+/// The files that a message names by their ids, for a model that takes what they are.
+pub(crate) async fn attach(app: &App, owner: &Owner, ids: &[String], agent: &ResolvedAgent) -> Result<Vec<Attachment>> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
     let files = stored_files(app)?;
     let found = files.find(owner, ids).await?;
     let pictures = found.iter().filter(|file| file.kind == AttachmentKind::Image);
-    keep_models_for(app, agent, pictures.map(|file| file.media_type.as_str()).collect()).await?;
+    check_pictures(app, agent, pictures.map(|file| file.media_type.as_str()).collect()).await?;
     Ok(found)
 }
 
-/// Leaves the agent the models that may take pictures of these media types: without any picture, all.
-///
 /// # Errors
-/// `images_unsupported` if there is none.
-async fn keep_models_for(app: &App, agent: &mut ResolvedAgent, pictures: Vec<&str>) -> Result<()> {
-    if pictures.is_empty() {
-        return Ok(());
-    }
-    let mut able = Vec::new();
+/// `images_unsupported` if there are pictures, and each model is known not to take one of these media types.
+async fn check_pictures(app: &App, agent: &ResolvedAgent, pictures: Vec<&str>) -> Result<()> {
     for model in &agent.models {
         if pictures.iter().all(|media_type| model.takes_picture_type(media_type))
-            && turns::known_image_support(&app.store, model).await != Some(false)
+            && (pictures.is_empty() || turns::known_image_support(&app.store, model).await != Some(false))
         {
-            able.push(model.clone());
+            return Ok(());
         }
     }
-    if able.is_empty() {
-        return Err(ErrorCode::ImagesUnsupported.into());
-    }
-    agent.models = able;
-    Ok(())
+    Err(ErrorCode::ImagesUnsupported.into())
 }
 
 /// Reads the files inside of a request whose conversation its client keeps; nothing is stored.
 pub(crate) async fn read_inline<'a>(
     app: &App,
-    agent: &mut ResolvedAgent,
+    agent: &ResolvedAgent,
     question: &'a mut [Attachment],
     earlier: impl Iterator<Item = &'a mut Message>,
 ) -> Result<()> {
+    let new = question.len();
     let (files, contents) = fetch_all(app, agent, question, earlier).await?;
     let mut characters: u64 = 0;
-    for (file, (name, bytes)) in files.into_iter().zip(contents) {
+    for (position, (file, (name, bytes))) in files.into_iter().zip(contents).enumerate() {
         *file = attachments::read_once(&app.config.reader, &name, bytes).await?;
-        characters += file.characters;
+        // Earlier messages are left out if they do not fit.
+        characters += if position < new { file.characters } else { 0 };
     }
-    // No tool reads what is not stored.
-    let window = agent.models.iter().map(ModelClient::context_tokens).max().unwrap_or_default();
-    if characters > window * CHARS_PER_TOKEN {
-        let message = format!(
-            "The documents have {characters} characters, which do not fit the model's window of {window} tokens: \
-             upload them to `/api/attachments`, or send them to a conversation that is stored"
-        );
-        return Err(ApiError::new(ErrorCode::TooLarge, message));
+    check_window(app, agent, characters).await
+}
+
+/// Checks the length of a question's documents, which no tool can read because they are not stored.
+///
+/// # Errors
+/// `too_large` beyond the windows of all models, if these are known.
+async fn check_window(app: &App, agent: &ResolvedAgent, characters: u64) -> Result<()> {
+    let mut largest = 0;
+    for model in &agent.models {
+        let fits = |model: &ModelClient| characters <= model.context_tokens() * CHARS_PER_TOKEN;
+        if fits(model) {
+            return Ok(());
+        }
+        // This reads the provider's list, which may have the window.
+        turns::known_tool_support(&app.store, model).await;
+        if fits(model) || model.is_context_assumed() {
+            return Ok(());
+        }
+        largest = largest.max(model.context_tokens());
     }
-    Ok(())
+    let message = format!(
+        "The documents have {characters} characters, which do not fit the model's window of {largest} tokens: upload \
+         them to `/api/attachments`, or send them to a conversation that is stored"
+    );
+    Err(ApiError::new(ErrorCode::TooLarge, message))
 }
 
 /// Stores the files inside of a request, as if they had been uploaded.
 pub(crate) async fn store_inline<'a>(
     app: &App,
     owner: &Owner,
-    agent: &mut ResolvedAgent,
+    agent: &ResolvedAgent,
     question: &'a mut [Attachment],
     earlier: impl Iterator<Item = &'a mut Message>,
 ) -> Result<()> {
@@ -251,7 +254,7 @@ type Content = (String, Vec<u8>);
 /// The files inside of a request with their contents, of which a model takes the pictures of the question.
 async fn fetch_all<'a>(
     app: &App,
-    agent: &mut ResolvedAgent,
+    agent: &ResolvedAgent,
     question: &'a mut [Attachment],
     earlier: impl Iterator<Item = &'a mut Message>,
 ) -> Result<(Vec<&'a mut Attachment>, Vec<Content>)> {
@@ -260,7 +263,7 @@ async fn fetch_all<'a>(
     let contents = fetch_contents(app, &files).await?;
     // Earlier pictures are named to a model that takes none.
     let pictures = contents[..new].iter().filter_map(|(_, bytes)| attachments::picture_type(bytes));
-    keep_models_for(app, agent, pictures.collect()).await?;
+    check_pictures(app, agent, pictures.collect()).await?;
     Ok((files, contents))
 }
 

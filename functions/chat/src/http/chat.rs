@@ -40,14 +40,14 @@ async fn answer(head: TurnRequestHead, body: Body, requires_agent: bool) -> Resu
         return Err(ApiError::invalid_request("An agent is required: `X-Agent-ID` or `agentId`"));
     }
     let format = head.response_format(request.options.stream)?;
-    let mut resolved = head.resolve(&request.options).await?;
+    let resolved = head.resolve(&request.options).await?;
     let message = match request.parent {
         ParentMessage::Last => store::Target::End,
         ParentMessage::None => store::Target::Start,
         ParentMessage::Id(id) => store::Target::Message(id),
     };
     let (conversation_id, temporary) = (request.conversation_id, request.temporary);
-    let attachments = attach(&head.app, &resolved.0.owner, &request.attachments, &mut resolved.1).await?;
+    let attachments = attach(&head.app, &resolved.0.owner, &request.attachments, &resolved.1).await?;
     let target = Target { conversation_id, message, attachments, temporary, ..Target::default() };
     let turn = head.start(resolved, target, UserInput::Message(request.message), &body).await?;
     format.render(turn).await

@@ -1,14 +1,16 @@
 use articles::{ClientEmbeddings, Embeddings, EmbeddingsError, EmbeddingsRequest};
+use axum::Extension;
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use domain::{ErrorCode, Failure, StrictObject};
+use domain::{ErrorCode, Failure, RequestOrigin, StrictObject, Usage};
 use http::{HeaderMap, header};
 use serde::Serialize;
 use serde_json::value::RawValue;
+use tokio::time::timeout_at;
 use web::{ApiError, Caller};
 
-use crate::{App, Result};
+use crate::{App, Result, parsing};
 
 /// The most texts of one request.
 const MAX_TEXTS: usize = 256;
@@ -19,7 +21,7 @@ struct Document<'a> {
     object: &'static str,
     data: Vec<Row>,
     model: &'a str,
-    usage: Usage,
+    usage: Tokens,
 }
 
 #[derive(Serialize)]
@@ -30,29 +32,46 @@ struct Row {
 }
 
 #[derive(Serialize)]
-struct Usage {
+struct Tokens {
     prompt_tokens: u64,
     total_tokens: u64,
 }
 
 /// `POST /v1/embeddings`: OpenAI's embeddings, by the endpoint that articles use; `404` where none is configured. A request
-/// counts as a turn for the rate limit, and personal data is masked as in prompts.
-pub(crate) async fn create(State(app): State<App>, caller: Caller, headers: HeaderMap, body: Body) -> Result<Response> {
+/// counts as a turn for limits and budgets, and personal data is masked as in prompts.
+pub(crate) async fn create(
+    State(app): State<App>,
+    Extension(context): Extension<RequestOrigin>,
+    caller: Caller,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response> {
+    let Caller { owner, membership, .. } = caller;
     let config = app.config.articles.embeddings.clone().ok_or(ErrorCode::NotFound)?;
     let embeddings = Embeddings::new(config, app.config.http.clone());
-    let mut request = parse(&web::read_json_body(&headers, body).await?, embeddings.model())?;
-    let permit = app.turns.admit(&caller.owner, &caller.membership.groups).await?;
-    drop(permit);
-    for text in &mut request.input {
-        *text = app.config.redactor.redact_text(text).into_owned();
-    }
-    let ClientEmbeddings { vectors, tokens } = embeddings.embed_for_client(&request).await.map_err(failure)?;
+    let body = web::read_json_body(&headers, body).await?;
+    let (model, redactor) = (embeddings.model().to_owned(), app.config.redactor.clone());
+    let request = parsing::parse(&owner, body.len(), move || {
+        let mut request = parse(&body, &model)?;
+        for text in &mut request.input {
+            *text = redactor.redact_text(text).into_owned();
+        }
+        Ok::<_, Failure>(request)
+    });
+    let request = request.await?;
+    drop(app.turns.admit(&owner, &membership.groups).await?);
+    let deadline = turns::deadline(&app.turns.limits, Some(&context));
+    let embedded = timeout_at(deadline, embeddings.embed_for_client(&request)).await;
+    let ClientEmbeddings { vectors, tokens } =
+        embedded.unwrap_or(Err(EmbeddingsError::Unavailable)).map_err(|error| failure(error, &request))?;
+    let usage = Usage { input_tokens: tokens, ..Usage::default() };
+    app.turns.record_request(&owner, &membership.groups, embeddings.model(), &usage).await;
     let row = |(index, embedding)| Row { object: "embedding", index, embedding };
     let document = Document {
         object: "list",
         data: vectors.into_iter().enumerate().map(row).collect(),
         model: embeddings.model(),
-        usage: Usage { prompt_tokens: tokens, total_tokens: tokens },
+        usage: Tokens { prompt_tokens: tokens, total_tokens: tokens },
     };
     let document = serde_json::to_vec(&document).map_err(|_| ErrorCode::Internal)?;
     Ok(([(header::CONTENT_TYPE, "application/json")], document).into_response())
@@ -84,8 +103,21 @@ fn parse(body: &[u8], model: &str) -> Result<EmbeddingsRequest, Failure> {
     Ok(EmbeddingsRequest { input, encoding_format, dimensions })
 }
 
-fn failure(error: EmbeddingsError) -> ApiError {
-    ApiError::new(code(error), error.to_string())
+/// A failure as callers see it, who cannot change the settings that its own message names.
+fn failure(error: EmbeddingsError, request: &EmbeddingsRequest) -> ApiError {
+    let message = match error {
+        EmbeddingsError::Rejected(400 | 413 | 422) => {
+            let dimensions = if request.dimensions.is_some() { ", or does not have these `dimensions`" } else { "" };
+            let message = format!("The embeddings model does not take these texts; one may be too long{dimensions}");
+            return ApiError::invalid_request(message);
+        }
+        EmbeddingsError::Rejected(_) => "The embeddings endpoint rejected the request.",
+        EmbeddingsError::Unauthorized => "The embeddings endpoint rejected the server's key.",
+        EmbeddingsError::BadResponse => "The embeddings endpoint sent an answer that could not be read.",
+        EmbeddingsError::Busy => "The embeddings endpoint is busy, or its quota is used up.",
+        EmbeddingsError::Unavailable => "The embeddings endpoint cannot be reached right now.",
+    };
+    ApiError::new(code(error), message)
 }
 
 /// The code of a failure of the embeddings endpoint.

@@ -75,9 +75,9 @@ async fn start_stateless(
     mut messages: Vec<Message>,
 ) -> Result<impl Stream<Item = EventBatch> + Send + Unpin + use<>, ApiError> {
     check_end(&messages)?;
-    let (mut agent, _) = resolve(&head.app, &caller, &chat).await?;
+    let (agent, _) = resolve(&head.app, &caller, &chat).await?;
     let (earlier, question) = split_question(&mut messages);
-    read_inline(&head.app, &mut agent, question, earlier.iter_mut()).await?;
+    read_inline(&head.app, &agent, question, earlier.iter_mut()).await?;
     let input = match previous {
         Some(answer) => {
             let (answer, context) = (Box::new(answer), Box::new(client_context(chat)));
@@ -99,14 +99,14 @@ async fn start(
     body: &[u8],
 ) -> Result<TurnStream, ApiError> {
     let ResponsesRequest { chat, previous, details, .. } = request;
-    let (mut agent, _) = resolve(&head.app, &caller, &chat).await?;
+    let (agent, _) = resolve(&head.app, &caller, &chat).await?;
     let is_new = previous.is_none();
     if is_new {
         chat.clone().with_conversation(messages.clone())?;
     }
     check_end(&messages)?;
     let (earlier, question) = split_question(&mut messages);
-    store_inline(&head.app, &caller.owner, &mut agent, question, earlier.iter_mut()).await?;
+    store_inline(&head.app, &caller.owner, &agent, question, earlier.iter_mut()).await?;
     let attachments = messages.iter().flat_map(Message::attachments).cloned().collect();
     let (text, input) = match <[Message; 1]>::try_from(messages) {
         Ok([Message::User { text, .. }]) => (text, Vec::new()),

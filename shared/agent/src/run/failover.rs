@@ -3,22 +3,28 @@
 use std::cmp::Reverse;
 use std::time::SystemTime;
 
-use domain::{ErrorCode, Event, Failure, Message, Note};
+use domain::{Attachment, AttachmentKind, ErrorCode, Event, Failure, Message, Note};
 use llm::ModelClient;
 
 use super::Run;
 use crate::prompt;
 
-/// The index of the first available model, or of the first model if none is available.
-pub(super) fn first_available(models: &[ModelClient]) -> usize {
+/// The index of the first available model that is not known to refuse a picture of the question, else of the first that is
+/// not, else of the first available one, else 0.
+pub(super) fn first_able(models: &[ModelClient], question: &[Attachment]) -> usize {
     let now = SystemTime::now();
-    models.iter().position(|model| model.is_available(now)).unwrap_or_default()
+    let able = |model: &&ModelClient| takes_pictures(model, question, now);
+    let position = |is_wanted: &dyn Fn(&&ModelClient) -> bool| models.iter().position(|model| is_wanted(&model));
+    position(&|model| able(model) && model.is_available(now))
+        .or_else(|| position(&able))
+        .or_else(|| position(&|model| model.is_available(now)))
+        .unwrap_or_default()
 }
 
-/// The number of models at the beginning that cannot continue, because they take no pictures.
-fn skipped(models: &[ModelClient], needs_images: bool) -> usize {
-    let now = SystemTime::now();
-    models.iter().take_while(|model| needs_images && model.takes_images(now) == Some(false)).count()
+/// Whether a model is not known to refuse a picture of the question.
+fn takes_pictures(model: &ModelClient, question: &[Attachment], now: SystemTime) -> bool {
+    let mut pictures = question.iter().filter(|file| file.kind == AttachmentKind::Image);
+    pictures.all(|file| model.takes_images(now) != Some(false) && model.takes_picture_type(&file.media_type))
 }
 
 impl Run<'_> {
@@ -27,18 +33,19 @@ impl Run<'_> {
     /// # Errors
     /// There is no other model. The result is the more useful failure of all (`more_useful`).
     pub(super) async fn fail_over(&mut self, failure: Failure) -> Result<(), Failure> {
-        let needs_images = failure.code == ErrorCode::ImagesUnsupported;
         let failure = match self.failure.take() {
             Some(before) => more_useful(before, failure),
             None => failure,
         };
         let rest = self.turn.models.get(self.model_index + 1..).unwrap_or_default();
-        let rest = &rest[skipped(rest, needs_images)..];
-        if rest.is_empty() {
+        let (now, question) = (SystemTime::now(), &self.turn.attachments);
+        let needs_pictures = failure.code == ErrorCode::ImagesUnsupported;
+        if rest.is_empty() || needs_pictures && !rest.iter().any(|model| takes_pictures(model, question, now)) {
             return Err(failure);
         }
+        let index = self.model_index + 1 + first_able(rest, question);
         self.failure = Some(failure);
-        self.switch_model(self.turn.models.len() - rest.len() + first_available(rest)).await;
+        self.switch_model(index).await;
         Ok(())
     }
 

@@ -15,11 +15,11 @@ interface Agent {
   name: string;
   createdAt?: string | null;
   updatedAt?: string | null;
-  description?: string;
-  systemPrompt?: string;
-  model?: string;
+  description?: string | null;
+  systemPrompt?: string | null;
+  model?: string | null;
   tools?: Binding[] | null;
-  maxRounds?: number;
+  maxRounds?: number | null;
   toolChoice?: unknown;
   summarise?: boolean;
   preSearch?: boolean | "context";

@@ -14,8 +14,8 @@ type Choices = Record<string, string>;
 
 /** A field; `names` holds texts with commas between them, `json` a JSON text, and `node` shows other content. */
 export type Field = { label: string; /** Whether it has a line for itself, as long texts have. */ isWide?: boolean; /** Whether the field is shown; a hidden field has no value. */ isShown?: (choices: Choices) => boolean } & (
-  | { kind: "text" | "area" | "number"; value: string | number | undefined; required?: boolean; placeholder?: string }
-  | { kind: "names"; value: string[] | undefined; placeholder?: string }
+  | { kind: "text" | "area" | "number"; value: string | number | null | undefined; required?: boolean; placeholder?: string }
+  | { kind: "names"; value: string[] | null | undefined; placeholder?: string }
   | { kind: "json"; value: unknown; placeholder?: string }
   | { kind: "check"; value: boolean }
   | { kind: "select"; value: string; options: Record<string, string> }
@@ -126,7 +126,8 @@ function ControlOf({ id, field, onChoose }: { id: string; field: Exclude<Field, 
 }
 
 function initialText(field: Exclude<Field, { kind: "node" | "check" | "select" }>): string {
-  if (field.value === undefined) return "";
+  // The API has null for what a row does not set.
+  if (field.value === undefined || field.value === null) return "";
   if (field.kind === "names") return field.value.join(", ");
   return field.kind === "json" ? JSON.stringify(field.value, null, 2) : String(field.value);
 }
