@@ -38,7 +38,7 @@ struct Tokens {
 }
 
 /// `POST /v1/embeddings`: OpenAI's embeddings, by the endpoint that articles use; `404` where none is configured. A request
-/// counts as a turn for limits and budgets, and personal data is masked as in prompts.
+/// counts as a turn for limits and budgets, and personal data is masked as in a call of a tool.
 pub(crate) async fn create(
     State(app): State<App>,
     Extension(context): Extension<RequestOrigin>,
