@@ -97,6 +97,26 @@ test("open reasoning is formatted and follows its end", async (t) => {
   await waitForText(prose(page), "So.");
 });
 
+test("reasoning that a reader has open stays when the answer begins", async (t) => {
+  const { page, url, model, search } = await setUp(t);
+  await page.goto(url);
+  await sendMessage(page, "Tea?");
+  const first = await model.next();
+  first.sendReasoning("They want tea.");
+  first.callSearch("tea");
+  (await search.next()).respond(2);
+  const second = await model.next();
+  second.sendReasoning("Now I know.");
+  await lastAnswer(page).locator(".thinking").nth(1).waitFor();
+  await lastAnswer(page).locator(".thinking summary").first().click();
+  await messageBox(page).focus();
+  second.sendText("Green.");
+  second.end();
+  await lastAnswer(page).locator(".message-actions").waitFor();
+  assert.equal(await lastAnswer(page).getByText("They want tea.").isVisible(), true);
+  assert.equal(await lastAnswer(page).locator(".rounds").count(), 0);
+});
+
 test("a conversation that another tab deletes is gone", async (t) => {
   const fixture = await setUp(t);
   const { page, url, context } = fixture;

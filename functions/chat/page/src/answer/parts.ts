@@ -91,7 +91,7 @@ export class AnswerParts {
     const before: Element[] = [];
     for (let row = text.previousElementSibling; row && !row.matches(".prose"); row = row.previousElementSibling) before.unshift(row);
     const rows = before.flatMap((row) => (row.matches(".rounds") ? [...row.children].slice(1) : [row]));
-    if (rows.length < MIN_FOLDED || before.some((row) => row.contains(document.activeElement))) return;
+    if (rows.length < MIN_FOLDED || before.some((row) => row.matches("[open], :focus-within"))) return;
     text.before(foldRows(rows, this.#steps.filter(({ element }) => rows.includes(element))));
     for (const row of before) if (row.matches(".rounds")) row.remove();
   }
