@@ -172,6 +172,31 @@ test("several steps are one line of what they found", async (t) => {
   await waitForText(prose(page), "Green.");
 });
 
+test("a call that ends after the answer began is shown in the line of all", async (t) => {
+  const { page, url } = await setUp(t);
+  const call = (id) => ({ type: "tool_call", id, name: "search_web", arguments: { query: id } });
+  const result = (id) => ({ type: "tool_result", id, name: "search_web", ok: true, summary: "2 results", sources: [] });
+  const events = [
+    { type: "start", conversationId: "01ANSWER", messageId: "01MESSAGE", model: "test-model" },
+    ...[{ type: "thinking", thinking: "They want tea." }, call("tea"), result("tea")],
+    ...[{ type: "thinking", thinking: "And more." }, call("green"), { type: "content", content: "Green." }],
+  ];
+  const frames = (list, from) => list.map((event, at) => `id: t-${from + at}\ndata: ${JSON.stringify(event)}\n\n`).join("");
+  const stream = (body) => ({ contentType: "text/event-stream", body });
+  await page.route("**/api/chat", (route) => route.fulfill(stream(frames(events, 1))));
+  let end;
+  const ends = new Promise((resolve) => (end = resolve));
+  const last = [result("green"), { type: "done", finishReason: "stop" }];
+  await page.route("**/stream", (route) => ends.then(() => route.fulfill(stream(frames(last, events.length + 1)))));
+  await page.goto(url);
+  await sendMessage(page, "Tea?");
+  await lastAnswer(page).locator(".rounds > .step.running").waitFor();
+  end();
+  await lastAnswer(page).locator(".message-actions").waitFor();
+  assert.match((await lastAnswer(page).locator(".rounds > .step.ok").textContent()).trim(), /^Searched tea · green4 results2 steps$/);
+  assert.equal(await lastAnswer(page).locator(".spinner").count(), 0);
+});
+
 test("only administrators are offered the details of calls", async (t) => {
   const fixture = await setUp(t);
   const { page, url } = fixture;

@@ -25,6 +25,8 @@ export class Steps {
   #line = el("summary");
   #list = el("ol", { class: "step-list", "aria-label": t.answer.steps });
   #steps = new Map<string, Step>();
+  /** Shows a change of a call in the line of several groups too. */
+  onChange = () => {};
 
   constructor() {
     this.element.append(this.#line, this.#list);
@@ -85,6 +87,7 @@ export class Steps {
 
   #render(): void {
     showLine(this.#line, this.steps);
+    this.onChange();
     this.#renderList();
   }
 
@@ -96,7 +99,9 @@ export class Steps {
 /** The rows of several rounds before a text, as one line of what all their calls found. */
 export function foldRows(rows: Element[], groups: Steps[]): HTMLElement {
   const line = el("summary");
-  showLine(line, groups.flatMap((group) => group.steps));
+  const show = () => showLine(line, groups.flatMap((group) => group.steps));
+  for (const group of groups) group.onChange = show;
+  show();
   return el("details", { class: "steps rounds" }, line, ...(rows as HTMLElement[]));
 }
 
