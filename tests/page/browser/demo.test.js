@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { assertAccessible } from "../support/axe.js";
-import { lastAnswer, setUp } from "../support/fixture.js";
+import { lastAnswer, sendMessage, setUp } from "../support/fixture.js";
+import { converse } from "../support/library.js";
 
 const DEMO = { OPENAI_BASE_URL: "", OPENAI_MODEL: "", OPENAI_API_KEY: "", TAVILY_BASE_URL: "", TAVILY_API_KEY: "" };
 
@@ -114,4 +115,40 @@ test("the third example continues to the letter after a cut", async (t) => {
   await page.reload();
   await ended(page);
   assert.equal(await text(), whole, "the stored answer is the same");
+});
+
+test("a cut that ends an answer leaves no note", async (t) => {
+  const fixture = await setUp(t);
+  const { page, url, model, search } = fixture;
+  const [id] = await converse(fixture, [["Tea?", "Steep it at 70 degrees."]]);
+  await page.route("**/api/models", async (route) => {
+    const response = await route.fetch();
+    const body = await response.json();
+    for (const entry of body.models) entry.demo = true;
+    await route.fulfill({ response, json: body });
+  });
+  let lose;
+  const lost = new Promise((resolve) => (lose = resolve));
+  await page.route("**/stream", (route) => lost.then(() => route.fulfill({ status: 204 })));
+  await page.goto(`${url}/#/c/${id}`);
+  await lastAnswer(page).locator(".message-actions").waitFor();
+  await sendMessage(page, "And coffee?");
+  (await model.next()).callSearch("coffee");
+  await search.next();
+  await lastAnswer(page).locator(".step.running").waitFor();
+
+  const cut = await page.locator("#demo-cut").elementHandle();
+  await cut.evaluate((button) => button.click());
+  // The earlier answer has a text; that of this one has not begun.
+  await page.locator("#demo", { hasText: "Connection cut after character 0. Reconnecting…" }).waitFor();
+  assert.equal(await page.locator("#demo-more").count(), 0);
+  lose();
+  await page.locator("#demo-more").waitFor();
+  await page.locator("#demo", { hasText: "It only knows about Lambda Chat." }).waitFor();
+
+  await cut.evaluate((button) => {
+    button.click();
+    return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  });
+  assert.match(await page.locator("#demo").textContent(), /It only knows about Lambda Chat\./);
 });

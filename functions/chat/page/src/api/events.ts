@@ -15,7 +15,7 @@ type Reader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel">;
 export const openStream = signal<Reader | null>(null);
 
 /** The pause before a lost stream is resumed, in milliseconds; the demo shows the loss meanwhile. */
-export const resumption = { pauseMs: 0 };
+export const pauseMs = signal(0);
 
 /** The body of a response; a response without one cannot be read. */
 export function bodyOf(response: Response): ReadableStream<Uint8Array> {

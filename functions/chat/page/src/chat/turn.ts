@@ -1,7 +1,7 @@
 // One turn: sends a message, or answers again or further; reads the events and resumes after a lost connection.
 
 import { actOnAnswer, ApiError, chat, resume, stopTurn, type AnswerAction, type StreamOptions } from "../api/client.ts";
-import { resumption } from "../api/events.ts";
+import { pauseMs } from "../api/events.ts";
 import type { Attachment, ErrorEvent, StartEvent, TurnEvent } from "../api/types.ts";
 import type { AnswerView } from "../answer/answer.ts";
 import { t } from "../i18n/index.ts";
@@ -144,6 +144,8 @@ export class Turn {
     } catch (error) {
       if (!this.#abort.signal.aborted) throw error;
       throw new ApiError({ code: "stopped", message: t.chat.stoppedBefore });
+    } finally {
+      pauseMs.value = 0;
     }
   }
 
@@ -152,7 +154,7 @@ export class Turn {
     let failures = 0;
     this.#resuming = true;
     while (failures < RETRY_DELAYS_MS.length) {
-      const delayMs = RETRY_DELAYS_MS[failures] || resumption.pauseMs;
+      const delayMs = RETRY_DELAYS_MS[failures] || pauseMs.value;
       if (delayMs > 0) this.view.showStatus(t.chat.reconnecting);
       await sleepOrOnline(delayMs);
       const before = this.#lastId;
