@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { assertAccessible } from "../support/axe.js";
-import { messageBox, prose, setUp, waitForText } from "../support/fixture.js";
+import { lastAnswer, messageBox, prose, sendMessage, setUp, waitForText } from "../support/fixture.js";
 import { converse } from "../support/library.js";
 
 const palette = (page) => page.getByRole("dialog", { name: "Search and commands" });
@@ -129,4 +129,63 @@ test("an outdated page reports that its palette is missing", async (t) => {
   await page.goto(url);
   await page.keyboard.press("Control+k");
   await page.locator("#toast").getByText("This page is out of date. Please reload it.").waitFor();
+});
+
+/** Opens the palette while an answer is written and before the part is loaded, which `load` permits. */
+async function openEarly(fixture) {
+  const { page, url, model } = fixture;
+  let load;
+  const loads = new Promise((resolve) => (load = resolve));
+  await page.route("**/assets/library-*", (route) => loads.then(() => route.fallback()));
+  await page.goto(url);
+  await sendMessage(page, "A story.");
+  const reply = await model.next();
+  reply.sendText("Once");
+  await waitForText(prose(page), "Once");
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("the");
+  return { reply, load };
+}
+
+test("an answer that ends leaves the focus to what is typed for the palette", async (t) => {
+  const fixture = await setUp(t);
+  const { page } = fixture;
+  const { reply, load } = await openEarly(fixture);
+  reply.end();
+  await page.getByRole("button", { name: "Send" }).waitFor();
+  await page.keyboard.type("me");
+  load();
+  await waitForText(selected(page), "Theme: system");
+  assert.equal(await messageBox(page).inputValue(), "");
+});
+
+test("Escape cancels a palette that is loaded and stops no answer", async (t) => {
+  const fixture = await setUp(t);
+  const { page } = fixture;
+  const { reply, load } = await openEarly(fixture);
+  await page.keyboard.press("Escape");
+  assert.equal(await messageBox(page).evaluate((box) => box === document.activeElement), true);
+  reply.sendText(" upon a time.");
+  reply.end();
+  await waitForText(prose(page), "Once upon a time.");
+  await page.getByRole("button", { name: "Send" }).waitFor();
+  assert.equal(await lastAnswer(page).locator(".note").count(), 0);
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("settings");
+  load();
+  await waitForText(selected(page), "Settings");
+  assert.equal(await palette(page).getByRole("combobox").inputValue(), "settings");
+});
+
+test("a palette that is loaded leaves the focus where the reader moved it", async (t) => {
+  const fixture = await setUp(t);
+  const { page } = fixture;
+  const { load } = await openEarly(fixture);
+  const search = page.getByRole("searchbox");
+  await search.focus();
+  load();
+  await palette(page).waitFor();
+  await page.keyboard.press("Escape");
+  await palette(page).waitFor({ state: "detached" });
+  assert.equal(await search.evaluate((box) => box === document.activeElement), true);
 });

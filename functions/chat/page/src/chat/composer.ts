@@ -105,7 +105,7 @@ export class Composer {
     this.#send.title = label;
     this.#send.replaceChildren(icon(busy ? "stop" : "send"));
     this.#changed();
-    if (!busy && !document.activeElement?.closest(".editor, dialog")) this.focus();
+    if (!busy && !document.activeElement?.closest(".editor, dialog, #typed")) this.focus();
   }
 
   /** Focuses the box, except on touch screens, where the focus would open the keyboard. */

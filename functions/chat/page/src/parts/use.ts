@@ -31,11 +31,19 @@ export function openPalette(): void {
   const typed = el("input", { id: "typed", class: "offscreen", "aria-label": t.shell.palette });
   document.body.append(typed);
   typed.focus({ preventScroll: true });
-  const restore = () => {
+  let wanted = true;
+  const close = () => {
+    if (document.activeElement === typed && focused instanceof HTMLElement) focused.focus();
     typed.remove();
-    if (focused instanceof HTMLElement) focused.focus();
   };
-  void withPart(loadLibrary().finally(restore), (part) => part.openPalette(typed.value));
+  typed.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || event.isComposing) return;
+    // Otherwise the key would stop a running answer.
+    event.stopPropagation();
+    wanted = false;
+    close();
+  });
+  void withPart(loadLibrary().finally(close), (part) => wanted && part.openPalette(typed.value));
 }
 
 export const openShortcuts = () => void withPart(loadLibrary(), (part) => part.openShortcuts());
