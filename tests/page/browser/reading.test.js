@@ -205,7 +205,10 @@ test("only administrators are offered the details of calls", async (t) => {
   await citedAnswer(fixture);
   const account = page.waitForResponse("**/api/me");
   await lastAnswer(page).getByRole("button", { name: "More" }).click();
-  await account;
+  await (await account).finished();
+  // A later response of the same address shows that the page has read the first one.
+  await page.getByRole("button", { name: "Settings" }).click();
+  await page.locator(".account", { hasText: "Signed in as ann." }).waitFor({ state: "attached" });
   assert.equal(await lastAnswer(page).getByText("Details").count(), 0);
 });
 
