@@ -120,18 +120,20 @@ fn first_difference(pairs: &[(&str, f64, f64)]) -> Option<String> {
 }
 
 impl Turn {
-    /// Parses the log lines of a turn.
+    /// Parses the log lines of a turn. Those about work that held a thread for long are left out: a busy machine has them.
     pub(crate) fn from_log(log: &[u8]) -> Self {
         let lines = log.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-        let mut lines = lines.map(|line| serde_json::from_slice::<Value>(line).expect("a line of the log is JSON"));
-        let turn = lines.find(|line| line["Turns"] == 1).expect("a turn is logged");
+        let lines = lines
+            .map(|line| (line.len() + 1, serde_json::from_slice::<Value>(line).expect("a line of the log is JSON")));
+        let lines: Vec<_> = lines.filter(|(_, line)| line["SlowWork"].is_null()).collect();
+        let turn = lines.iter().find(|(_, line)| line["Turns"] == 1).map(|(_, line)| line).expect("a turn is logged");
         let of = |name: &str| turn[name].as_f64().unwrap_or_default();
         Self {
             model_calls: of("ModelCalls"),
             input_tokens: of("InputTokens"),
             output_tokens: of("OutputTokens"),
             search_credits: of("SearchCredits"),
-            bytes_logged: to_float(log.len()),
+            bytes_logged: to_float(lines.iter().map(|(bytes, _)| bytes).sum()),
             ..Self::default()
         }
     }
