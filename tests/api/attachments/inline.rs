@@ -178,8 +178,8 @@ async fn model_that_takes_pictures_answers_about_them() {
     let body = json!({ "message": "?", "modelType": "gem", "attachments": [id] });
     assert_eq!(app.post("/api/chat", &body).await.error(), (400, "images_unsupported".to_owned()));
     let id = uploaded(&app, "dot.png", png()).await;
-    let asked = json!({ "message": "What?", "modelType": "blind", "attachments": [id] });
-    let conversation = app.chat(&asked).await.conversation_id();
+    let question = json!({ "message": "What?", "modelType": "blind", "attachments": [id] });
+    let conversation = app.chat(&question).await.conversation_id();
     assert_eq!(last_content(&app), with_png("What?"));
     let requests = app.model.requests().len();
     app.regenerate(&conversation, &json!({ "modelType": "blind" })).await.read_to_end().await;
