@@ -134,54 +134,64 @@ impl Embeddings {
 
     /// Embeds one short text, without retries; returns the length of its vector.
     pub async fn probe(&self) -> Result<usize, EmbeddingsError> {
-        let vectors = self.embed_batch(&[PROBE_TEXT.to_owned()], PROBE).await?;
+        let vectors = self.vectors(&[PROBE_TEXT.to_owned()], PROBE).await?;
         vectors.first().map(|vector| vector.values.len()).ok_or(EmbeddingsError::BadResponse)
     }
 
     /// Embeds the texts of an article, with retries; all vectors have the same length.
     pub(crate) async fn embed(&self, texts: &[String]) -> Result<Vec<QuantisedVector>, EmbeddingsError> {
-        let batches: Vec<Vec<String>> = texts.chunks(BATCH_TEXTS).map(<[String]>::to_vec).collect();
-        let batches = stream::iter(batches).map(async |batch| self.embed_batch(&batch, ARTICLE).await);
-        let batches: Vec<Vec<QuantisedVector>> = batches.buffered(MAX_REQUESTS).try_collect().await?;
-        let vectors: Vec<QuantisedVector> = batches.into_iter().flatten().collect();
+        let vectors = self.vectors(texts, ARTICLE).await?;
         let same = vectors.windows(2).all(|pair| matches!(pair, [a, b] if a.values.len() == b.values.len()));
         if same { Ok(vectors) } else { Err(EmbeddingsError::BadResponse) }
     }
 
     pub(crate) async fn embed_query(&self, query: &str) -> Result<QuantisedVector, EmbeddingsError> {
-        let vectors = self.embed_batch(&[query.to_owned()], QUERY).await?;
+        let vectors = self.vectors(&[query.to_owned()], QUERY).await?;
         vectors.into_iter().next().ok_or(EmbeddingsError::BadResponse)
     }
 
     /// Embeds the texts of a client, of which one waits for all.
     pub async fn embed_for_client(&self, request: &EmbeddingsRequest) -> Result<ClientEmbeddings, EmbeddingsError> {
-        let batches: Vec<Vec<String>> = request.input.chunks(BATCH_TEXTS).map(<[String]>::to_vec).collect();
-        let replies = stream::iter(batches).map(async |batch| {
-            let mut fields =
-                json!({ "model": self.config.model, "input": batch, "encoding_format": request.encoding_format });
-            if let Some(dimensions) = request.dimensions {
-                fields["dimensions"] = dimensions.into();
-            }
-            let reply = QUERY.send(|| self.post(&fields), |error| self.is_temporary(*error)).await?;
-            in_order(&reply, batch.len()).ok_or(EmbeddingsError::BadResponse)
-        });
-        let replies: Vec<ClientEmbeddings> = replies.buffered(MAX_REQUESTS).try_collect().await?;
-        let tokens = replies.iter().map(|reply| reply.tokens).sum();
-        Ok(ClientEmbeddings { vectors: replies.into_iter().flat_map(|reply| reply.vectors).collect(), tokens })
+        let mut fields = json!({ "encoding_format": request.encoding_format });
+        if let Some(dimensions) = request.dimensions {
+            fields["dimensions"] = dimensions.into();
+        }
+        let mut all = ClientEmbeddings::default();
+        for (reply, count) in self.replies(&request.input, &fields, QUERY).await? {
+            let ClientEmbeddings { vectors, tokens } = in_order(&reply, count).ok_or(EmbeddingsError::BadResponse)?;
+            all.vectors.extend(vectors);
+            all.tokens += tokens;
+        }
+        Ok(all)
     }
 
-    async fn embed_batch(&self, texts: &[String], attempts: Attempts) -> Result<Vec<QuantisedVector>, EmbeddingsError> {
-        let reply = attempts.send(|| self.request(texts), |error| self.is_temporary(*error)).await?;
-        parse_reply(&reply, texts.len()).ok_or(EmbeddingsError::BadResponse)
-    }
-
-    async fn request(&self, texts: &[String]) -> Result<RequestBuilder, EmbeddingsError> {
+    async fn vectors(&self, texts: &[String], attempts: Attempts) -> Result<Vec<QuantisedVector>, EmbeddingsError> {
         // Some endpoints have another default than `float`.
-        self.post(&json!({ "model": self.config.model, "input": texts, "encoding_format": "float" })).await
+        let replies = self.replies(texts, &json!({ "encoding_format": "float" }), attempts).await?;
+        let vectors = replies.iter().map(|(reply, count)| parse_reply(reply, *count));
+        vectors.collect::<Option<Vec<_>>>().map(|vectors| vectors.concat()).ok_or(EmbeddingsError::BadResponse)
     }
 
-    async fn post(&self, fields: &Value) -> Result<RequestBuilder, EmbeddingsError> {
-        let post = self.http.post(format!("{}/embeddings", self.config.base_url)).json(fields);
+    /// The replies to batches of texts, in their order, each with the number of its texts. `fields` are those of every request.
+    async fn replies(
+        &self,
+        texts: &[String],
+        fields: &Value,
+        attempts: Attempts,
+    ) -> Result<Vec<(Vec<u8>, usize)>, EmbeddingsError> {
+        let batches: Vec<Vec<String>> = texts.chunks(BATCH_TEXTS).map(<[String]>::to_vec).collect();
+        let replies = stream::iter(batches).map(async |batch| {
+            let reply = attempts.send(|| self.request(&batch, fields), |error| self.is_temporary(*error)).await?;
+            Ok((reply, batch.len()))
+        });
+        replies.buffered(MAX_REQUESTS).try_collect().await
+    }
+
+    async fn request(&self, texts: &[String], fields: &Value) -> Result<RequestBuilder, EmbeddingsError> {
+        let mut request = fields.clone();
+        request["model"] = self.config.model.as_str().into();
+        request["input"] = texts.into();
+        let post = self.http.post(format!("{}/embeddings", self.config.base_url)).json(&request);
         let Some(key) = &self.config.api_key else { return Ok(post) };
         let key = key.get().await.map_err(|_| EmbeddingsError::Unauthorized)?;
         Ok(post.bearer_auth(key.expose_secret()))
