@@ -13,7 +13,7 @@ mod world;
 
 pub use event_stream::{events, only};
 pub use recorder::{Call, PermissionRecorder};
-pub use tool::{Tool, wait_for_listener};
+pub use tool::Tool;
 pub use world::{FakeEnvironment, forward};
 
 /// Reads an environment variable that the suite's script sets.

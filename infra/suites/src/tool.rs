@@ -63,7 +63,7 @@ impl Tool {
 }
 
 /// Waits until the address accepts a connection.
-pub async fn wait_for_listener(address: SocketAddr) {
+async fn wait_for_listener(address: SocketAddr) {
     while TcpStream::connect(address).await.is_err() {
         tokio::time::sleep(CONNECT_INTERVAL).await;
     }

@@ -43,18 +43,37 @@ const DEFAULT_BASE_URL: &str = "https://api.openai.com/v1";
 
 /// <https://platform.openai.com/docs/api-reference/embeddings/create>, as of November 2026.
 #[derive(Deserialize)]
-struct Reply {
-    data: Vec<Row>,
+struct Reply<E> {
+    data: Vec<Row<E>>,
+    #[serde(default)]
+    usage: ReplyUsage,
 }
 
 #[derive(Deserialize)]
-struct Row {
+struct Row<E> {
     /// Absent in replies of some endpoints, which are in order.
     index: Option<usize>,
-    embedding: Vec<f32>,
+    embedding: E,
 }
 
-/// A request of a client for the embeddings of its own texts. Rendered for each batch of them.
+#[derive(Default, Deserialize)]
+struct ReplyUsage {
+    #[serde(default)]
+    prompt_tokens: u64,
+}
+
+impl<E> Reply<E> {
+    /// What `read` makes of the embeddings of `count` texts, in their order; `None` unless each text has one.
+    fn in_order<V: Clone>(self, count: usize, read: impl Fn(E) -> Option<V>) -> Option<Vec<V>> {
+        let mut vectors = vec![None; count];
+        for (position, Row { index, embedding }) in self.data.into_iter().enumerate() {
+            *vectors.get_mut(index.unwrap_or(position))? = read(embedding);
+        }
+        vectors.into_iter().collect()
+    }
+}
+
+/// A request of a client for the embeddings of its own texts.
 #[derive(Clone, Debug)]
 pub struct EmbeddingsRequest {
     /// The texts.
@@ -72,26 +91,6 @@ pub struct ClientEmbeddings {
     pub vectors: Vec<Box<RawValue>>,
     /// The tokens of the texts, as the endpoint counts them.
     pub tokens: u64,
-}
-
-/// A reply whose vectors are passed on unread.
-#[derive(Deserialize)]
-struct ClientReply {
-    data: Vec<ClientRow>,
-    #[serde(default)]
-    usage: ClientUsage,
-}
-
-#[derive(Deserialize)]
-struct ClientRow {
-    index: Option<usize>,
-    embedding: Box<RawValue>,
-}
-
-#[derive(Default, Deserialize)]
-struct ClientUsage {
-    #[serde(default)]
-    prompt_tokens: u64,
 }
 
 /// Why there are no embeddings.
@@ -158,9 +157,12 @@ impl Embeddings {
         }
         let mut all = ClientEmbeddings::default();
         for (reply, count) in self.replies(&request.input, &fields, QUERY).await? {
-            let ClientEmbeddings { vectors, tokens } = in_order(&reply, count).ok_or(EmbeddingsError::BadResponse)?;
-            all.vectors.extend(vectors);
-            all.tokens += tokens;
+            let reply: Reply<Box<RawValue>> =
+                serde_json::from_slice(&reply).map_err(|_| EmbeddingsError::BadResponse)?;
+            all.tokens += reply.usage.prompt_tokens;
+            // The vectors are passed on unread.
+            let vectors = reply.in_order(count, |vector| Some(vector).filter(|one| one.get().starts_with(['[', '"'])));
+            all.vectors.extend(vectors.ok_or(EmbeddingsError::BadResponse)?);
         }
         Ok(all)
     }
@@ -223,24 +225,9 @@ impl ServiceError for EmbeddingsError {
 
 /// The vectors of `count` texts, in their order; `None` unless each text has one.
 pub(crate) fn parse_reply(body: &[u8], count: usize) -> Option<Vec<QuantisedVector>> {
-    let Reply { data } = serde_json::from_slice(body).ok()?;
-    let mut vectors: Vec<Option<QuantisedVector>> = vec![None; count];
-    for (position, Row { index, embedding }) in data.into_iter().enumerate() {
-        let slot = vectors.get_mut(index.unwrap_or(position))?;
-        *slot = Some(embedding).filter(|vector| vector.len() <= MAX_DIMENSIONS).and_then(|vector| quantise(&vector));
-    }
-    vectors.into_iter().collect()
-}
-
-/// The vectors of a reply to `count` texts, unread; `None` unless each text has one.
-fn in_order(reply: &[u8], count: usize) -> Option<ClientEmbeddings> {
-    let ClientReply { data, usage } = serde_json::from_slice(reply).ok()?;
-    let mut vectors: Vec<Option<Box<RawValue>>> = vec![None; count];
-    for (position, ClientRow { index, embedding }) in data.into_iter().enumerate() {
-        let is_vector = embedding.get().starts_with(['[', '"']);
-        *vectors.get_mut(index.unwrap_or(position))? = Some(embedding).filter(|_| is_vector);
-    }
-    Some(ClientEmbeddings { vectors: vectors.into_iter().collect::<Option<_>>()?, tokens: usage.prompt_tokens })
+    let reply: Reply<Vec<f32>> = serde_json::from_slice(body).ok()?;
+    reply
+        .in_order(count, |vector| Some(vector).filter(|one| one.len() <= MAX_DIMENSIONS).and_then(|one| quantise(&one)))
 }
 
 /// The endpoint that embeds texts.

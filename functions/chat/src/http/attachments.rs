@@ -176,9 +176,12 @@ pub(crate) async fn attach(app: &App, owner: &Owner, ids: &[String], agent: &Res
 /// # Errors
 /// `images_unsupported` if there are pictures, and each model is known not to take one of these media types.
 async fn check_pictures(app: &App, agent: &ResolvedAgent, pictures: Vec<&str>) -> Result<()> {
+    if pictures.is_empty() {
+        return Ok(());
+    }
     for model in &agent.models {
         if pictures.iter().all(|media_type| model.takes_picture_type(media_type))
-            && (pictures.is_empty() || turns::known_image_support(&app.store, model).await != Some(false))
+            && turns::known_image_support(&app.store, model).await != Some(false)
         {
             return Ok(());
         }
