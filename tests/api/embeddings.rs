@@ -1,7 +1,7 @@
 //! `POST /v1/embeddings`: OpenAI's embeddings, by the endpoint that articles use.
 
 use serde_json::{Value, json};
-use support::{FakeEndpoint, Reply, Request, TestApp};
+use support::{Completion, FakeEndpoint, Reply, Request, TestApp};
 
 async fn start(endpoint: &FakeEndpoint, more: &[(&str, &str)]) -> TestApp {
     let settings =
@@ -66,6 +66,19 @@ async fn personal_data_is_masked_in_texts_too() {
     let app = start(&endpoint, &[("MASK", "email")]).await;
     app.post("/v1/embeddings", &json!({ "model": "m", "input": "write to ann@example.com" })).await.ok();
     assert_eq!(fields(&endpoint.requests()[0])["input"], json!(["write to [email]"]));
+}
+
+#[tokio::test]
+async fn personal_data_is_masked_in_searches_of_articles() {
+    let endpoint = start_endpoint().await;
+    let app = start(&endpoint, &[("MASK", "email")]).await;
+    let added = app.post("/api/admin/articles", &json!({ "title": "Staff", "text": "Ann has a desk." })).await;
+    assert_eq!(added.status, 201, "{}", added.text());
+    let call = json!({ "name": "search_articles", "arguments": { "query": "desk of ann@example.com" } });
+    let call = format!("<tool_call>{call}</tool_call>");
+    app.model.queue_replies([Completion::of([call]), Completion::of(["Here."])]);
+    assert_eq!(app.send_message("Where?").await.content(), "Here.");
+    assert_eq!(fields(endpoint.requests().last().unwrap())["input"], json!(["desk of [email]"]));
 }
 
 #[tokio::test]

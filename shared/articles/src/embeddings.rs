@@ -5,6 +5,7 @@ use std::time::Duration;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use platform::secrets::Secret;
 use platform::settings::{SettingError, Settings, parse_base_url};
+use redaction::Redactor;
 use reqwest::RequestBuilder;
 use reqwest::header::HeaderMap;
 use secrecy::ExposeSecret;
@@ -144,8 +145,10 @@ impl Embeddings {
         if same { Ok(vectors) } else { Err(EmbeddingsError::BadResponse) }
     }
 
+    /// Embeds a query, without personal data if this is masked.
     pub(crate) async fn embed_query(&self, query: &str) -> Result<QuantisedVector, EmbeddingsError> {
-        let vectors = self.vectors(&[query.to_owned()], QUERY).await?;
+        let masked = self.config.redactor.redact_text(query).into_owned();
+        let vectors = self.vectors(&[masked], QUERY).await?;
         vectors.into_iter().next().ok_or(EmbeddingsError::BadResponse)
     }
 
@@ -239,6 +242,8 @@ pub struct EmbeddingsConfig {
     pub api_key: Option<Secret>,
     /// The endpoint's own name of the model.
     pub model: String,
+    /// Masks the queries of searches; off until it is set.
+    pub redactor: Redactor,
 }
 
 impl EmbeddingsConfig {
@@ -252,7 +257,8 @@ impl EmbeddingsConfig {
         let base_url = settings.parse("EMBEDDINGS_BASE_URL", accepted, parse_base_url)?;
         let api_key = Secret::from_settings(settings, "EMBEDDINGS_API_KEY")?;
         let Some(model) = settings.var("EMBEDDINGS_MODEL").map(str::to_owned) else { return Ok(None) };
-        Ok(Some(Self { base_url: base_url.unwrap_or_else(|| DEFAULT_BASE_URL.to_owned()), api_key, model }))
+        let base_url = base_url.unwrap_or_else(|| DEFAULT_BASE_URL.to_owned());
+        Ok(Some(Self { base_url, api_key, model, redactor: Redactor::default() }))
     }
 }
 

@@ -18,10 +18,6 @@ pub const MAX_DIRECT_BYTES: usize = 4 * 1024 * 1024;
 /// The longest file, in bytes.
 pub const MAX_FILE_BYTES: usize = 25 * 1024 * 1024;
 
-/// The longest picture, in bytes: 5 MiB of Base64, which Claude takes, and what Amazon Bedrock does.
-// https://docs.claude.com/en/docs/build-with-claude/vision, and the model of `ImageBlock` in botocore 1.44.8, 2026-11-27.
-const MAX_PICTURE_BYTES: usize = 15 * 1024 * 1024 / 4;
-
 /// How many files an owner may have, and how long they may be together.
 const MAX_OWNER_FILES: usize = 1_000;
 const MAX_OWNER_BYTES: u64 = 1024 * 1024 * 1024;
@@ -54,7 +50,7 @@ impl Attachments {
     pub async fn upload(&self, owner: &Owner, name: &str, bytes: Vec<u8>) -> Result<StoredFile, TurnError> {
         let name = file_name(name)?;
         self.check_totals(owner, bytes.len() as u64).await?;
-        let checked = check(&self.reader, new_id(), name, bytes).await?;
+        let checked = check(owner, &self.reader, new_id(), name, bytes).await?;
         let file = self.write(owner, checked).await?;
         self.records.create(owner, &file, false, SystemTime::now()).await?;
         Ok(file)
@@ -116,7 +112,7 @@ impl Attachments {
             let missing = |_| TurnError::new(ErrorCode::InvalidRequest, "The file is not uploaded yet");
             return self.get(owner, id).await.map_err(missing);
         };
-        let checked = match check(&self.reader, id.to_owned(), record.file.name, bytes).await {
+        let checked = match check(owner, &self.reader, id.to_owned(), record.file.name, bytes).await {
             Ok(checked) => checked,
             Err(error) => {
                 let is_final = !matches!(error.failure.code, ErrorCode::RateLimited | ErrorCode::Internal);
@@ -156,12 +152,12 @@ impl Attachments {
     }
 }
 
-/// Reads a file of a request for one prompt; nothing is stored.
+/// Reads a file of an owner's request for one prompt; nothing is stored.
 ///
 /// # Errors
 /// Those of [`Attachments::upload`].
-pub async fn read_once(reader: &Reader, name: &str, bytes: Vec<u8>) -> Result<Attachment, TurnError> {
-    let CheckedFile { file, bytes, text } = check(reader, String::new(), file_name(name)?, bytes).await?;
+pub async fn read_once(owner: &Owner, reader: &Reader, name: &str, bytes: Vec<u8>) -> Result<Attachment, TurnError> {
+    let CheckedFile { file, bytes, text } = check(owner, reader, String::new(), file_name(name)?, bytes).await?;
     let content = blocking(move || match text {
         Some(text) => AttachmentContent::Text(numbered_text(&text).into()),
         None => AttachmentContent::Base64(in_prompts::encoded(&bytes)),
@@ -190,17 +186,23 @@ pub fn picture_type(bytes: &[u8]) -> Option<&'static str> {
 }
 
 fn clean_picture(file_type: FileType, bytes: &[u8]) -> Result<Picture, TurnError> {
-    if bytes.len() > MAX_PICTURE_BYTES {
-        return Err(too_large("An image may have at most 3.75 MiB: make it smaller"));
+    if bytes.len() > MAX_DIRECT_BYTES {
+        return Err(too_large("An image may have at most 4 MiB: make it smaller"));
     }
     files::clean_picture(file_type, bytes).map_err(to_turn_error)
 }
 
-async fn check(reader: &Reader, id: String, name: String, bytes: Vec<u8>) -> Result<CheckedFile, TurnError> {
+async fn check(
+    owner: &Owner,
+    reader: &Reader,
+    id: String,
+    name: String,
+    bytes: Vec<u8>,
+) -> Result<CheckedFile, TurnError> {
     let (file_type, mut checked) = blocking(move || recognise(id, name, bytes)).await??;
     if checked.file.kind == AttachmentKind::Text {
-        let read = files::read_text(file_type, checked.bytes.clone(), reader).await.map_err(to_turn_error)?;
-        let FileText { text, pages, truncated, .. } = read;
+        let read = files::read_text(file_type, checked.bytes.clone(), reader, owner.as_str()).await;
+        let FileText { text, pages, truncated, .. } = read.map_err(to_turn_error)?;
         (checked.file.pages, checked.file.truncated) = (pages, truncated);
         checked.file.characters = Some(text.chars().count() as u64);
         checked.text = Some(text);

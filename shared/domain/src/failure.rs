@@ -61,7 +61,7 @@ declare_error_codes! {
     ContentFiltered = "content_filtered": "The provider's content filter stopped this answer.",
     ContextTooLong = "context_too_long": "The conversation is too long for this model.",
     /// The message has pictures that the model does not take.
-    ImagesUnsupported = "images_unsupported": "This model cannot read images.",
+    ImagesUnsupported = "images_unsupported": "This model cannot read an image of this message.",
     Deadline = "deadline": "Time ran out before there was an answer.",
     /// The turn was interrupted: its process ended or was shut down.
     Interrupted = "interrupted": "The answer was interrupted.",

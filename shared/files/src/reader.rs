@@ -6,11 +6,12 @@ use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::LazyLock;
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
+use work::FairSlots;
 
 use crate::extraction::{is_in_this_build, text_of};
 use crate::file_text::MAX_TEXT_BYTES;
@@ -29,8 +30,8 @@ const MAX_CPU_SECONDS: u64 = 30;
 #[cfg(feature = "process")]
 const MAX_MEMORY_BYTES: u64 = 512 * 1024 * 1024;
 
-/// How many files are read at the same time.
-static READERS: Semaphore = Semaphore::const_new(2);
+/// How many files are read at the same time: two of an owner, and one more of others, who do not wait for all of these.
+static READERS: LazyLock<FairSlots<String>> = LazyLock::new(|| FairSlots::new(3).with_per_owner(2));
 
 /// The hidden command that reads a document.
 const COMMAND: &str = "read-file";
@@ -45,11 +46,17 @@ pub struct Reader {
     max_text_bytes: usize,
 }
 
-/// Reads the text of a file. Formats with markup are read in a process of their own, two of them at the same time.
+/// Reads the text of an owner's file. Formats with markup are read in a process of their own, two of an owner at the same
+/// time.
 ///
 /// # Errors
 /// `NotInThisBuild` without the feature of the format, `Unsupported` for a picture; what reading the file shows.
-pub async fn read_text(file_type: FileType, bytes: Vec<u8>, reader: &Reader) -> Result<FileText, FileError> {
+pub async fn read_text(
+    file_type: FileType,
+    bytes: Vec<u8>,
+    reader: &Reader,
+    owner: &str,
+) -> Result<FileText, FileError> {
     match file_type {
         FileType::Markdown | FileType::Csv | FileType::Json | FileType::Svg | FileType::PlainText => {
             let max_bytes = reader.max_text_bytes;
@@ -57,7 +64,7 @@ pub async fn read_text(file_type: FileType, bytes: Vec<u8>, reader: &Reader) -> 
         }
         _ if file_type.is_image() => Err(FileError::Unsupported),
         _ if !is_in_this_build(file_type) => Err(FileError::NotInThisBuild(file_type)),
-        _ => reader.read(file_type, bytes).await,
+        _ => reader.read(file_type, bytes, owner).await,
     }
 }
 
@@ -86,8 +93,9 @@ impl Reader {
         Self { program: None, ..self }
     }
 
-    async fn read(&self, file_type: FileType, bytes: Vec<u8>) -> Result<FileText, FileError> {
-        let Ok(Ok(_permit)) = timeout(self.max_wait, READERS.acquire()).await else { return Err(FileError::Busy) };
+    async fn read(&self, file_type: FileType, bytes: Vec<u8>, owner: &str) -> Result<FileText, FileError> {
+        let owner = owner.to_owned();
+        let Ok(Ok(_slot)) = timeout(self.max_wait, READERS.acquire(&owner)).await else { return Err(FileError::Busy) };
         let max_bytes = self.max_text_bytes;
         match &self.program {
             None => {
@@ -184,7 +192,7 @@ mod tests {
     }
 
     async fn read_by_shell(script: &str) -> Result<FileText, FileError> {
-        shell(script, Duration::from_secs(20)).read(FileType::Pdf, b"%PDF".to_vec()).await
+        shell(script, Duration::from_secs(20)).read(FileType::Pdf, b"%PDF".to_vec(), "ada").await
     }
 
     #[tokio::test]
@@ -213,27 +221,30 @@ mod tests {
     #[tokio::test]
     async fn slow_process_is_killed() {
         let endless = shell("while :; do :; done", Duration::from_millis(50));
-        assert_eq!(endless.read(FileType::Pdf, Vec::new()).await, Err(FileError::TooSlow(0)));
+        assert_eq!(endless.read(FileType::Pdf, Vec::new(), "ada").await, Err(FileError::TooSlow(0)));
     }
 
     #[tokio::test]
-    async fn third_file_waits_for_a_bounded_time() {
-        let _both = READERS.acquire_many(2).await.unwrap();
+    async fn third_file_of_an_owner_waits_for_a_bounded_time() {
+        let ada = "ada".to_owned();
+        let _both = (READERS.acquire(&ada).await.unwrap(), READERS.acquire(&ada).await.unwrap());
         let reader = Reader { max_wait: Duration::from_millis(10), ..shell("exit 1", Duration::from_secs(20)) };
-        assert_eq!(reader.read(FileType::Pdf, Vec::new()).await, Err(FileError::Busy));
+        assert_eq!(reader.read(FileType::Pdf, Vec::new(), "ada").await, Err(FileError::Busy));
+        let patient = shell("exit 1", Duration::from_secs(20));
+        assert_eq!(patient.read(FileType::Pdf, Vec::new(), "bob").await, Err(FileError::Crashed), "another owner");
     }
 
     #[tokio::test]
     async fn missing_program_is_an_error() {
         let reader = Reader { program: Some(("/no/such/program".into(), Vec::new())), ..Reader::for_articles() };
-        assert!(matches!(reader.read(FileType::Pdf, Vec::new()).await, Err(FileError::NoReader(_))));
+        assert!(matches!(reader.read(FileType::Pdf, Vec::new(), "ada").await, Err(FileError::NoReader(_))));
     }
 
     #[tokio::test]
     async fn svg_is_text_and_pictures_are_none() {
         let reader = Reader::for_attachments();
-        let read = read_text(FileType::Svg, b"<svg/>".to_vec(), &reader).await;
+        let read = read_text(FileType::Svg, b"<svg/>".to_vec(), &reader, "ada").await;
         assert_eq!(read.map(|read| read.text).as_deref(), Ok("<svg/>"));
-        assert_eq!(read_text(FileType::Png, Vec::new(), &reader).await, Err(FileError::Unsupported));
+        assert_eq!(read_text(FileType::Png, Vec::new(), &reader, "ada").await, Err(FileError::Unsupported));
     }
 }

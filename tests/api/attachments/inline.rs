@@ -187,6 +187,25 @@ async fn model_that_takes_pictures_answers_about_them() {
     assert!(first.requests().is_empty());
 }
 
+#[tokio::test]
+async fn claude_gets_no_picture_beyond_its_limit() {
+    let first = FakeModel::start().await;
+    let rows = json!([{
+        "name": "claude", "baseUrl": first.url(), "apiKeyVar": "OPENAI_API_KEY", "model": "m", "wire": "anthropic",
+        "images": true,
+    }]);
+    let app = TestApp::start_with(&[("MODELS", &rows.to_string())]).await;
+    app.model.respond_with(|_| Completion::of(["好。"]));
+    let head = [0xff, 0xd8, 0xff, 0xc0, 0, 11, 8, 0, 1, 0, 1, 1, 1, 0x11, 0, 0xff, 0xda, 0, 8, 1, 1, 0, 0, 63, 0];
+    let photo = |bytes: usize| [&head[..], &vec![0; bytes - head.len() - 2], &[0xff, 0xd9]].concat();
+    let id = uploaded(&app, "photo.jpg", photo(4 * 1024 * 1024)).await;
+    let question = json!({ "message": "?", "attachments": [id] });
+    let of_claude = json!({ "message": "?", "attachments": [id], "modelType": "claude" });
+    assert_eq!(app.post("/api/chat", &of_claude).await.error(), (400, "images_unsupported".to_owned()));
+    app.chat(&question).await.conversation_id();
+    assert!(first.requests().is_empty());
+}
+
 fn gif_bytes(address: &str) -> Vec<u8> {
     use base64::Engine as _;
     base64::prelude::BASE64_STANDARD.decode(address.split_once(',').unwrap().1).unwrap()

@@ -62,7 +62,7 @@ test("a model without pictures is named before it is refused", async (t) => {
   await page.getByText("blind can’t read images. Choose another model, or remove the image.").waitFor();
   await messageBox(page).fill("What is it?");
   await messageBox(page).press("Enter");
-  await page.locator("#toast").getByText("This model can’t read images.").waitFor();
+  await page.locator("#toast").getByText("This model can’t read an image of this message.").waitFor();
   await uploaded(page, 1);
   assert.equal(await messageBox(page).inputValue(), "What is it?");
 });

@@ -154,7 +154,7 @@ test("a failed upload names its reason and can be tried again", async (t) => {
   for (const [status, code, text] of [
     [415, "unsupported_media_type", "This type of file isn’t supported."],
     [400, "invalid_attachment", "This file is damaged or can’t be read."],
-    [413, "too_large", "This file is too large. The limit is 25 MB, or 3.75 MB and 8,000 pixels a side for an image."],
+    [413, "too_large", "This file is too large. The limit is 25 MB, or 4 MB and 8,000 pixels a side for an image."],
     [429, "rate_limited", "Too many requests."],
   ]) {
     stub.fail = { status, code };
@@ -179,7 +179,7 @@ test("a message has at most ten files of 25 MiB", async (t) => {
     { name: "huge.txt", mimeType: "text/plain", size: 25 * 1024 * 1024 + 1 },
     { name: "big.csv", mimeType: "text/csv", size: 5 * 1024 * 1024 },
   ]);
-  await chips(page).getByText("This file is too large. The limit is 25 MB, or 3.75 MB and 8,000 pixels a side for an image.").waitFor();
+  await chips(page).getByText("This file is too large. The limit is 25 MB, or 4 MB and 8,000 pixels a side for an image.").waitFor();
   await page.waitForFunction(() => document.querySelectorAll("#files progress").length === 0);
   assert.deepEqual(stub.uploads.map(({ path }) => path), ["/api/attachments/uploads", "/api/attachments/big/content", "/api/attachments/big/complete"]);
   assert.deepEqual(stub.formats, [{ name: "big.csv", type: "text/csv", bytes: 5 * 1024 * 1024 }]);
@@ -261,7 +261,7 @@ test("files stay with their draft and come back after a rejection", async (t) =>
     route.fulfill({ status: 400, contentType: "application/json", body: JSON.stringify({ error: { code: "images_unsupported", message: "no" } }) }),
   );
   await sendMessage(page, "What is it?");
-  await page.locator("#toast").getByText("This model can’t read images.").waitFor();
+  await page.locator("#toast").getByText("This model can’t read an image of this message.").waitFor();
   await uploaded(page, 1);
   assert.equal(await messageBox(page).inputValue(), "What is it?");
   assert.deepEqual(stub.deleted, []);

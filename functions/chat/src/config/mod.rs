@@ -95,7 +95,8 @@ impl Config {
         check_call_formats(&models)?;
         let search = SearchConfig::from_settings(settings)?;
         let searches = DailySearchLimits::from_settings(settings)?;
-        let articles = articles(settings)?;
+        let redactor = Redactor::from_settings(settings)?;
+        let articles = articles(settings, &redactor)?;
         // Lambda freezes the process between invocations.
         let traces = Traces::from_settings(settings, &http, platform == Platform::Lambda)?;
         let (search_config, embeddings) = (search.as_ref(), articles.embeddings.as_ref());
@@ -127,7 +128,7 @@ impl Config {
             origins: Origins::from_settings(settings)?,
             exposure: Exposure::Public,
             tables: TableNames::from_settings(settings)?,
-            redactor: Redactor::from_settings(settings)?,
+            redactor,
             lambda: LambdaSettings::from_settings(settings)?,
             http,
             recorder: None,
@@ -167,8 +168,11 @@ fn check_call_formats(models: &Models) -> Result<(), SettingError> {
 ///
 /// # Errors
 /// One that cannot be parsed, or one that turns them on in a build without them.
-fn articles(settings: &Settings) -> Result<ArticlesConfig, SettingError> {
-    let config = ArticlesConfig::from_settings(settings)?;
+fn articles(settings: &Settings, redactor: &Redactor) -> Result<ArticlesConfig, SettingError> {
+    let mut config = ArticlesConfig::from_settings(settings)?;
+    if let Some(embeddings) = &mut config.embeddings {
+        embeddings.redactor = redactor.clone();
+    }
     if cfg!(feature = "articles") {
         return Ok(config);
     }

@@ -169,18 +169,18 @@ pub(crate) async fn attach(app: &App, owner: &Owner, ids: &[String], agent: &Res
     let files = stored_files(app)?;
     let found = files.find(owner, ids).await?;
     let pictures = found.iter().filter(|file| file.kind == AttachmentKind::Image);
-    check_pictures(app, agent, pictures.map(|file| file.media_type.as_str()).collect()).await?;
+    check_pictures(app, agent, pictures.map(|file| (file.media_type.as_str(), file.bytes)).collect()).await?;
     Ok(found)
 }
 
 /// # Errors
-/// `images_unsupported` if there are pictures, and each model is known not to take one of these media types.
-async fn check_pictures(app: &App, agent: &ResolvedAgent, pictures: Vec<&str>) -> Result<()> {
+/// `images_unsupported` if there are pictures, of these media types and lengths, and each model is known not to take one.
+async fn check_pictures(app: &App, agent: &ResolvedAgent, pictures: Vec<(&str, u64)>) -> Result<()> {
     if pictures.is_empty() {
         return Ok(());
     }
     for model in &agent.models {
-        if pictures.iter().all(|media_type| model.takes_picture_type(media_type))
+        if pictures.iter().all(|(media_type, bytes)| model.takes_picture(media_type, *bytes))
             && turns::known_image_support(&app.store, model).await != Some(false)
         {
             return Ok(());
@@ -192,6 +192,7 @@ async fn check_pictures(app: &App, agent: &ResolvedAgent, pictures: Vec<&str>) -
 /// Reads the files inside of a request whose conversation its client keeps; nothing is stored.
 pub(crate) async fn read_inline<'a>(
     app: &App,
+    owner: &Owner,
     agent: &ResolvedAgent,
     question: &'a mut [Attachment],
     earlier: impl Iterator<Item = &'a mut Message>,
@@ -200,7 +201,7 @@ pub(crate) async fn read_inline<'a>(
     let (files, contents) = fetch_all(app, agent, question, earlier).await?;
     let mut characters: u64 = 0;
     for (position, (file, (name, bytes))) in files.into_iter().zip(contents).enumerate() {
-        *file = attachments::read_once(&app.config.reader, &name, bytes).await?;
+        *file = attachments::read_once(owner, &app.config.reader, &name, bytes).await?;
         // Earlier messages are left out if they do not fit.
         characters += if position < new { file.characters } else { 0 };
     }
@@ -265,7 +266,8 @@ async fn fetch_all<'a>(
     let files: Vec<&mut Attachment> = question.iter_mut().chain(earlier.flat_map(Message::attachments_mut)).collect();
     let contents = fetch_contents(app, &files).await?;
     // Earlier pictures are named to a model that takes none.
-    let pictures = contents[..new].iter().filter_map(|(_, bytes)| attachments::picture_type(bytes));
+    let picture = |(_, bytes): &Content| Some((attachments::picture_type(bytes)?, bytes.len() as u64));
+    let pictures = contents[..new].iter().filter_map(picture);
     check_pictures(app, agent, pictures.collect()).await?;
     Ok((files, contents))
 }

@@ -41,7 +41,7 @@ pub(crate) async fn completions(head: TurnRequestHead, body: Body) -> Result<Res
     let (app, caller) = (head.app.clone(), head.caller(None)?);
     let (agent, has_links) = resolve(&app, &caller, &request).await?;
     let earlier = request.history.iter_mut().flat_map(|turn| &mut turn.messages);
-    read_inline(&app, &agent, &mut request.attachments, earlier).await?;
+    read_inline(&app, &caller.owner, &agent, &mut request.attachments, earlier).await?;
     let (membership, owner) = (caller.membership, caller.owner);
     let meta = completion_meta(&request, has_links);
     let (stream, include_usage) = (request.stream, request.include_usage);

@@ -77,7 +77,7 @@ async fn start_stateless(
     check_end(&messages)?;
     let (agent, _) = resolve(&head.app, &caller, &chat).await?;
     let (earlier, question) = split_question(&mut messages);
-    read_inline(&head.app, &agent, question, earlier.iter_mut()).await?;
+    read_inline(&head.app, &caller.owner, &agent, question, earlier.iter_mut()).await?;
     let input = match previous {
         Some(answer) => {
             let (answer, context) = (Box::new(answer), Box::new(client_context(chat)));

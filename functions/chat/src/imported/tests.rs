@@ -85,6 +85,18 @@ fn own_questions_without_answers_stay_apart() {
 }
 
 #[test]
+fn branches_are_in_the_order_of_their_times() {
+    let imported = outcome(&json!({ "create_time": 1, "current_node": "c", "mapping": {
+        "a": node(None, "user", "茶？", 2), "b": node(Some("a"), "assistant", "绿茶。", 3),
+        "c": node(Some("a"), "assistant", "红茶。", 4), "d": node(Some("b"), "user", "然后？", 5),
+        "e": node(Some("d"), "assistant", "喝。", 6),
+    } }));
+    let imported = imported.unwrap();
+    let expected = ["- User 茶？", "0 Assistant 绿茶。", "0 Assistant 红茶。", "1 User 然后？", "3 Assistant 喝。"];
+    assert_eq!((lines(&imported), imported.last), (expected.map(str::to_owned).to_vec(), 2));
+}
+
+#[test]
 fn damaged_conversations_have_reasons() {
     let chat = |mapping: Value| json!({ "mapping": mapping });
     let ours = |messages: Value| json!({ "version": 1, "conversation": {}, "messages": messages });

@@ -1,6 +1,7 @@
 //! The tree of a conversation: questions with their answers; a question may also follow one without an answer.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
 
 use store::{NewMessage, Role};
 
@@ -14,8 +15,8 @@ pub(super) struct Node {
     pub(super) message: Option<NewMessage>,
 }
 
-/// The messages of a tree, each after the one that it follows, and the index of the last one of the shown branch. Siblings
-/// keep the order of their nodes.
+/// The messages of a tree by their times, each after the one that it follows, and the index of the last one of the shown
+/// branch. Those of one time keep the order of their nodes, branch by branch.
 ///
 /// What an assistant wrote before the first question is left out. A text that follows one of the same role continues it, or is a
 /// sibling of it if the other has a branch already; with `keeps_questions` a question stays apart. A question with nothing after it
@@ -48,7 +49,31 @@ pub(super) fn build(
             last = at;
         }
     }
-    Ok((messages, last))
+    Ok(by_time(messages, last))
+}
+
+/// The messages by their times, each after the one that it follows, and where the one with the index `last` is.
+fn by_time(mut messages: Vec<NewMessage>, last: usize) -> (Vec<NewMessage>, usize) {
+    let mut followers = vec![Vec::new(); messages.len()];
+    let mut open = BinaryHeap::new();
+    for (at, message) in messages.iter().enumerate() {
+        match message.parent {
+            Some(parent) => followers[parent].push(Reverse((message.created_at, at))),
+            None => open.push(Reverse((message.created_at, at))),
+        }
+    }
+    let (mut order, mut positions) = (Vec::with_capacity(messages.len()), vec![0; messages.len()]);
+    while let Some(Reverse((_, at))) = open.pop() {
+        positions[at] = order.len();
+        order.push(at);
+        open.extend(followers[at].drain(..));
+    }
+    for message in &mut messages {
+        message.parent = message.parent.map(|parent| positions[parent]);
+    }
+    let mut messages: Vec<_> = positions.iter().zip(messages).collect();
+    messages.sort_unstable_by_key(|(position, _)| *position);
+    (messages.into_iter().map(|(_, message)| message).collect(), positions[last])
 }
 
 /// Adds a message after the one with the index `above`; returns its index, or `None` if it is left out.

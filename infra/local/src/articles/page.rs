@@ -85,7 +85,7 @@ pub(super) async fn read_document(bytes: Vec<u8>, name: &str) -> Result<Page, St
             FileType::Markdown => Format::Markdown,
             FileType::Csv | FileType::Json | FileType::Svg | FileType::PlainText => Format::Text,
             other => {
-                let read = files::read_text(other, bytes, &Reader::for_articles()).await?;
+                let read = files::read_text(other, bytes, &Reader::for_articles(), "articles").await?;
                 if read.truncated {
                     return Err(FileError::TooLarge("it has more than 8 MiB of text".to_owned()));
                 }

@@ -24,7 +24,7 @@ pub(super) fn first_able(models: &[ModelClient], question: &[Attachment]) -> usi
 /// Whether a model is not known to refuse a picture of the question.
 fn takes_pictures(model: &ModelClient, question: &[Attachment], now: SystemTime) -> bool {
     let mut pictures = question.iter().filter(|file| file.kind == AttachmentKind::Image);
-    pictures.all(|file| model.takes_images(now) != Some(false) && model.takes_picture_type(&file.media_type))
+    pictures.all(|file| model.takes_images(now) != Some(false) && model.takes_picture(&file.media_type, file.bytes))
 }
 
 impl Run<'_> {

@@ -125,7 +125,7 @@ impl Run<'_> {
         let mut messages: Vec<Message> = self.history.iter().cloned().chain(current).collect();
         let takes_none =
             self.pictures == Pictures::Named || self.model().takes_images(SystemTime::now()) == Some(false);
-        let takes = |file: &Attachment| !takes_none && self.model().takes_picture_type(&file.media_type);
+        let takes = |file: &Attachment| !takes_none && self.model().takes_picture(&file.media_type, file.bytes);
         for message in &mut messages {
             without_pictures(message, takes);
         }

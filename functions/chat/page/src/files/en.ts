@@ -15,7 +15,7 @@ export const texts = {
   blocks: "A file wasn’t attached. Try again or remove it before you send.",
   noImages: (model: string) => `${model} can’t read images. Choose another model, or remove the image.`,
   tooMany: (max: number) => `A message can have up to ${max} files. The rest were left out.`,
-  tooLarge: "This file is too large. The limit is 25 MB, or 3.75 MB and 8,000 pixels a side for an image.",
+  tooLarge: "This file is too large. The limit is 25 MB, or 4 MB and 8,000 pixels a side for an image.",
   unreadable: "This file can’t be read. Folders can’t be attached.",
   download: "Download",
   original: "Open original",

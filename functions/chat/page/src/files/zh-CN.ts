@@ -17,7 +17,7 @@ export const texts: typeof en = {
   blocks: "有文件上传失败，请重试或移除后再发送。",
   noImages: (model) => `${model} 无法识别图片，请更换模型或移除图片。`,
   tooMany: (max) => `每条消息最多 ${max} 个附件，其余文件未添加。`,
-  tooLarge: "文件太大：文件上限为 25 MB，图片上限为 3.75 MB、单边 8,000 像素。",
+  tooLarge: "文件太大：文件上限为 25 MB，图片上限为 4 MB、单边 8,000 像素。",
   unreadable: "无法读取该文件。不支持上传文件夹。",
   download: "下载",
   original: "查看原图",

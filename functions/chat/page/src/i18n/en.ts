@@ -287,7 +287,7 @@ export const en = {
     too_large: "The message is too long.",
     unsupported_media_type: "This type of file isn’t supported.",
     invalid_attachment: "This file is damaged or can’t be read.",
-    images_unsupported: "This model can’t read images.",
+    images_unsupported: "This model can’t read an image of this message.",
     rate_limited: "Too many requests.",
     quota_exhausted: "The budget is used up.",
     content_filtered: "The provider rejected this content.",

@@ -266,7 +266,7 @@ export const zhCN: Texts = {
     too_large: "消息太长了。",
     unsupported_media_type: "不支持这种文件类型。",
     invalid_attachment: "文件已损坏或无法读取。",
-    images_unsupported: "该模型无法识别图片。",
+    images_unsupported: "该模型无法识别这条消息中的图片。",
     rate_limited: "请求过于频繁。",
     quota_exhausted: "额度已用完。",
     content_filtered: "模型服务商拒绝了这段内容。",

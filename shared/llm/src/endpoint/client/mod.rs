@@ -215,10 +215,16 @@ impl ModelClient {
         self.state.capabilities.tools.take_unpublished()
     }
 
-    /// Whether the wire takes pictures of a type that other wires take.
+    /// Whether the wire takes a picture of this media type and length in bytes, which other wires take.
     // Gemini takes no GIF: https://ai.google.dev/gemini-api/docs/image-understanding, 2026-11-27.
-    pub fn takes_picture_type(&self, media_type: &str) -> bool {
-        self.wire() != Wire::Gemini || media_type != "image/gif"
+    // Claude takes 5 MiB of Base64: https://docs.claude.com/en/docs/build-with-claude/vision, 2026-11-27; Amazon Bedrock
+    // as much: the model of `ImageBlock` in botocore 1.44.8, 2026-11-27.
+    pub fn takes_picture(&self, media_type: &str, bytes: u64) -> bool {
+        match self.wire() {
+            Wire::Gemini => media_type != "image/gif",
+            Wire::Anthropic | Wire::Converse => bytes <= 15 * 1024 * 1024 / 4,
+            Wire::Openai | Wire::Responses | Wire::Ollama => true,
+        }
     }
 
     /// Whether the model takes pictures, as far as is known at `now`; makes no request.
