@@ -39,8 +39,8 @@ const COMMAND: &str = "read-file";
 /// Reads documents in processes of their own.
 #[derive(Clone, Debug)]
 pub struct Reader {
-    /// The program and what is in front of the type; `None` to read in this process.
-    program: Option<(PathBuf, Vec<String>)>,
+    /// The program and what is in front of the type.
+    program: (PathBuf, Vec<String>),
     max_wait: Duration,
     max_time: Duration,
     max_text_bytes: usize,
@@ -84,30 +84,17 @@ impl Reader {
         // In a root without `/proc`, the path by which it was started.
         let by_start = || std::env::args_os().next().map(PathBuf::from).filter(|path| path.is_absolute());
         let program = std::env::current_exe().ok().or_else(by_start).unwrap_or_default();
-        Self { program: Some((program, vec![COMMAND.to_owned()])), max_wait, max_time, max_text_bytes }
-    }
-
-    /// Reads in this process, without limits of memory: for tests, whose program has no reader.
-    #[must_use]
-    pub fn in_this_process(self) -> Self {
-        Self { program: None, ..self }
+        Self { program: (program, vec![COMMAND.to_owned()]), max_wait, max_time, max_text_bytes }
     }
 
     async fn read(&self, file_type: FileType, bytes: Vec<u8>, owner: &str) -> Result<FileText, FileError> {
         let owner = owner.to_owned();
         let Ok(Ok(_slot)) = timeout(self.max_wait, READERS.acquire(&owner)).await else { return Err(FileError::Busy) };
-        let max_bytes = self.max_text_bytes;
-        match &self.program {
-            None => {
-                spawn_blocking(move || text_of(file_type, bytes, max_bytes)).await.unwrap_or(Err(FileError::Crashed))
-            }
-            Some((program, arguments)) => {
-                let mut command = Command::new(program);
-                let what = serde_json::to_string(&(file_type, max_bytes)).unwrap_or_default();
-                command.args(arguments).arg(what);
-                self.run(command, bytes).await
-            }
-        }
+        let (program, arguments) = &self.program;
+        let mut command = Command::new(program);
+        let what = serde_json::to_string(&(file_type, self.max_text_bytes)).unwrap_or_default();
+        command.args(arguments).arg(what);
+        self.run(command, bytes).await
     }
 
     async fn run(&self, mut command: Command, bytes: Vec<u8>) -> Result<FileText, FileError> {
@@ -187,7 +174,7 @@ mod tests {
 
     /// Reads by a script instead of this program.
     fn shell(script: &str, max_time: Duration) -> Reader {
-        let program = Some(("/bin/sh".into(), vec!["-c".to_owned(), script.to_owned()]));
+        let program = ("/bin/sh".into(), vec!["-c".to_owned(), script.to_owned()]);
         Reader { program, max_time, ..Reader::for_articles() }
     }
 
@@ -236,7 +223,7 @@ mod tests {
 
     #[tokio::test]
     async fn missing_program_is_an_error() {
-        let reader = Reader { program: Some(("/no/such/program".into(), Vec::new())), ..Reader::for_articles() };
+        let reader = Reader { program: ("/no/such/program".into(), Vec::new()), ..Reader::for_articles() };
         assert!(matches!(reader.read(FileType::Pdf, Vec::new(), "ada").await, Err(FileError::NoReader(_))));
     }
 
