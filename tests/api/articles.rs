@@ -105,8 +105,13 @@ async fn administrators_list_read_replace_and_delete_articles() {
     assert_eq!(titles, ["Other", "Two"]);
     let path = format!("/api/admin/articles/{}", first["id"].as_str().unwrap());
     assert_eq!(app.get(&path).await.ok()["chunks"], json!(["Two\nsecond"]));
+    let new = json!({ "url": "https://example.com/moved", "title": "Three", "text": "third" });
+    let moved = app.put(&path, &new).await.ok();
+    assert_eq!((&moved["id"], &moved["url"], &moved["title"]), (&first["id"], &new["url"], &json!("Three")));
+    assert_eq!(app.get(&path).await.ok()["chunks"], json!(["Three\nthird"]));
+    assert_eq!(app.put(&format!("{path}?owner=ann"), &new).await.error(), (404, "not_found".to_owned()));
     assert_eq!(app.delete(&path).await.status, 204);
-    for answer in [app.get(&path).await, app.delete(&path).await] {
+    for answer in [app.get(&path).await, app.put(&path, &new).await, app.delete(&path).await] {
         assert_eq!(answer.error(), (404, "not_found".to_owned()));
     }
 }

@@ -192,12 +192,19 @@ impl Trial {
 
     async fn change_articles(&mut self, step: usize) {
         let id = self.random.choose(&self.articles).unwrap().clone();
-        if self.random.below(2) == 0 {
-            let body = self.document(json!({ "title": format!("{CANARY} {step}"), "text": CANARY }), step);
-            let made = self.change("POST", "/api/admin/articles", "", &body, "article.create").await;
-            self.articles.extend(made["id"].as_str().map(str::to_owned));
-        } else {
-            self.change("DELETE", "/api/admin/articles/{id}", &id, &Value::Null, "article.delete").await;
+        let (route, body) =
+            ("/api/admin/articles/{id}", json!({ "title": format!("{CANARY} {step}"), "text": CANARY }));
+        match self.random.below(3) {
+            0 => {
+                let body = self.document(body, step);
+                let made = self.change("POST", "/api/admin/articles", "", &body, "article.create").await;
+                self.articles.extend(made["id"].as_str().map(str::to_owned));
+            }
+            1 => {
+                let body = self.document(body, step);
+                self.change("PUT", route, &id, &body, "article.replace").await;
+            }
+            _ => drop(self.change("DELETE", route, &id, &Value::Null, "article.delete").await),
         }
     }
 

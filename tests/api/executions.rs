@@ -30,6 +30,11 @@ async fn executions_are_stored_and_listed_for_administrators() {
     let first = app.get("/api/admin/executions?limit=1").await.ok();
     let next = format!("/api/admin/executions?limit=1&cursor={}", first["nextCursor"].as_str().unwrap());
     assert_eq!(app.get(&next).await.ok()["executions"][0], rows[1]);
+    let one = async |id: &str| app.get(&format!("/api/admin/executions/{id}")).await;
+    assert_eq!(one(rows[1]["id"].as_str().unwrap()).await.ok(), rows[1]);
+    for id in ["x", "01ARZ3NDEKTSV4RRFFQ69G5FAV-0", &"9".repeat(2_000)] {
+        assert_eq!(one(id).await.error(), (404, "not_found".to_owned()), "{id}");
+    }
     assert_eq!(app.get("/api/admin/executions?cursor=x").await.status, 400);
     assert_eq!(app.get("/api/admin/executions?limit=0").await.status, 400);
 }

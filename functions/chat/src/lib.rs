@@ -128,6 +128,7 @@ fn administration_routes() -> Router<App> {
         .route("/api/admin/audit", get(audit::list))
         .route("/api/admin/usage", get(admin::usage::table))
         .route("/api/admin/executions", get(admin::executions::list))
+        .route("/api/admin/executions/{id}", get(admin::executions::get))
         .route("/api/admin/feedback", get(feedback::list))
         .route("/api/admin/agents", get(admin::list::<Agents>).merge(post(admin::create::<Agents>)))
         .route(
@@ -152,9 +153,11 @@ fn administration_routes() -> Router<App> {
         .route("/api/me", get(account::describe).merge(delete(account::erase)))
         .route("/api/me/export", get(account::export));
     #[cfg(feature = "articles")]
-    let routes = routes
-        .route("/api/admin/articles", get(admin::articles::list).merge(post(admin::articles::create)))
-        .route("/api/admin/articles/{id}", get(admin::articles::get).merge(delete(admin::articles::delete)));
+    let routes =
+        routes.route("/api/admin/articles", get(admin::articles::list).merge(post(admin::articles::create))).route(
+            "/api/admin/articles/{id}",
+            get(admin::articles::get).merge(put(admin::articles::replace)).merge(delete(admin::articles::delete)),
+        );
     routes
 }
 

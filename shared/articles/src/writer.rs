@@ -160,8 +160,8 @@ impl ArticleWriter {
         self.store.clean(collection, now).await.map(|_| ())
     }
 
-    /// Adds a document for `owner`, who waits for a thread that reads it; `known` is the stored article of its key. Returns
-    /// the stored article, or `None` if it is unchanged.
+    /// Adds a document for `owner`, who waits for a thread that reads it, in place of the article `known`. Returns the stored
+    /// article, or `None` if it is unchanged.
     ///
     /// An unchanged document is not embedded again, unless it is for other groups, or its vectors are of another model or in
     /// another index than the configured ones.
@@ -174,7 +174,8 @@ impl ArticleWriter {
         now: SystemTime,
     ) -> Result<Option<StoredArticle>, AddError> {
         source.check()?;
-        let (id, url) = (article_id(&source.key), source.url.clone());
+        let id = known.map_or_else(|| article_id(&source.key), |known| known.id.clone());
+        let url = source.url.clone();
         let groups = source.groups.clone().or_else(|| known.map(|known| known.groups.clone())).unwrap_or_default();
         let is_current = |known: &&StoredArticle| known.groups == groups && self.has_current_vectors(known);
         let current = known.filter(is_current).map(|known| known.digest.clone());

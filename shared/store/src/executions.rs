@@ -25,6 +25,9 @@ const TTL: Duration = Duration::from_hours(30 * 24);
 /// How many days a list goes back; no older rows exist.
 const MAX_DAYS: u32 = 31;
 
+/// More digits than the index of any call has.
+const MAX_INDEX_DIGITS: usize = 10;
+
 const CURSOR_LIST: &str = "executions";
 
 /// One tool call.
@@ -139,6 +142,17 @@ impl Executions {
             self.table.get(&key).await?.map(|row| read(&row)).transpose()
         });
         Ok(try_join_all(rows).await?.into_iter().flatten().collect())
+    }
+
+    /// A call of any owner; `None` for an id that is none, or of one that is older than the rows.
+    pub async fn get(&self, id: &str, now: SystemTime) -> Result<Option<ListedExecution>> {
+        if !id.split_once('-').is_some_and(|(message, call)| is_ulid(message) && call.len() <= MAX_INDEX_DIGITS) {
+            return Ok(None);
+        }
+        // An answer that was continued has calls of several days.
+        let pointers = days(now).map(async |day| self.table.get(&Key::new(day_partition(&day), id)).await);
+        let pointers: Vec<Item> = try_join_all(pointers).await?.into_iter().flatten().collect();
+        Ok(self.rows(&pointers).await?.pop())
     }
 
     /// The calls for one answer of an owner, in order; none for a malformed id, which may be too long for a key.

@@ -56,7 +56,7 @@ pub(super) const AUTHENTICATED_ROUTES: [(&str, &str, &str); 49] = [
 ];
 
 /// Every route for administrators only.
-pub(super) const ADMIN_ROUTES: [(&str, &str, &str); 25] = [
+pub(super) const ADMIN_ROUTES: [(&str, &str, &str); 27] = [
     ("GET", "/api/admin/executions", ""),
     ("GET", "/api/admin/agents", ""),
     ("POST", "/api/admin/agents", r#"{"name":"mine"}"#),
@@ -78,7 +78,9 @@ pub(super) const ADMIN_ROUTES: [(&str, &str, &str); 25] = [
     ("GET", "/api/admin/articles", ""),
     ("POST", "/api/admin/articles", r#"{"title":"mine","text":"mine"}"#),
     ("GET", "/api/admin/articles/{id}", ""),
+    ("PUT", "/api/admin/articles/{id}", r#"{"title":"mine","text":"mine"}"#),
     ("DELETE", "/api/admin/articles/{id}", ""),
+    ("GET", "/api/admin/executions/{id}", ""),
     ("GET", "/api/admin/audit", ""),
     ("GET", "/api/admin/usage", ""),
     ("GET", "/api/admin/feedback", ""),

@@ -50,6 +50,7 @@ fn action(method: &Method, route: &str) -> Option<&'static str> {
         ("PUT", "/api/admin/keys/{id}") => "key.replace",
         ("DELETE", "/api/admin/keys/{id}") => "key.revoke",
         ("POST", "/api/admin/articles") => "article.create",
+        ("PUT", "/api/admin/articles/{id}") => "article.replace",
         ("DELETE", "/api/admin/articles/{id}") => "article.delete",
         ("POST", "/api/conversations/{id}/shares") => "share.create",
         ("DELETE", "/api/conversations/{id}/shares/{share}") => "share.revoke",

@@ -112,7 +112,6 @@ fn parse_edit(body: &[u8]) -> Result<ConversationEdit> {
         return Err(invalid(format!("`title` must be a string of 1 to {MAX_TITLE} characters")));
     }
     let edit = ConversationEdit { title, pinned: fields.take_bool("pinned")?, archived: fields.take_bool("archived")? };
-    fields.reject_unknown(EDITABLE)?;
     if edit == ConversationEdit::default() {
         return Err(invalid(format!("At least one of {EDITABLE} is required")));
     }

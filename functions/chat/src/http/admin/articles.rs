@@ -1,10 +1,11 @@
 use std::time::SystemTime;
 
 use articles::{AddError, ArticleSource, ArticleWriter, Format, VectorIndexError, article_id};
+use axum::body::Bytes;
 use axum::extract::State;
 use axum::{Extension, Json};
 use client_protocols::without_nulls;
-use domain::{ErrorCode, Failure, StrictObject};
+use domain::{ErrorCode, Failure, Owner, StrictObject};
 use http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -71,15 +72,41 @@ pub(crate) async fn create(
     administrator: Administrator,
     JsonBody(body): JsonBody,
 ) -> Result<(StatusCode, Extension<Changed>, Json<Value>)> {
-    let parsed = parsing::parse(&administrator.0.owner, body.len(), move || NewArticle::parse(&body)).await?;
-    let (collection, now) = (named_collection(&app, parsed.owner.as_deref())?, SystemTime::now());
-    let writer = ArticleWriter::new(app.store.articles.clone(), &app.config.articles, &app.config.http);
-    writer.prepare(&collection, now).await?;
-    let known = app.store.articles.get(&collection, &article_id(&parsed.source.key)).await?;
-    let added = writer.add(&administrator.0.owner, &collection, parsed.source, known.as_ref(), now).await;
-    let stored = added.map_err(add_failure)?.or(known).ok_or(ErrorCode::NotFound)?;
+    let stored = store(&app, &administrator.0.owner, body, None, None).await?;
     let created = Json(view(&stored));
     Ok((StatusCode::CREATED, Extension(Changed(stored.id)), created))
+}
+
+/// `PUT /api/admin/articles/{id}`: replaces an article, which keeps its id.
+pub(crate) async fn replace(
+    Administered { app, administrator, id }: Administered,
+    ParsedQuery(scope): ParsedQuery<CollectionQuery>,
+    JsonBody(body): JsonBody,
+) -> Result<Json<Value>> {
+    Ok(Json(view(&store(&app, &administrator.owner, body, scope.owner, Some(id)).await?)))
+}
+
+/// Stores the article of a body for its owner, else for `owner`: in place of the one with this id, which must exist, else of
+/// the one of the same address or title.
+async fn store(
+    app: &App,
+    administrator: &Owner,
+    body: Bytes,
+    owner: Option<String>,
+    id: Option<String>,
+) -> Result<StoredArticle> {
+    let parsed = parsing::parse(administrator, body.len(), move || NewArticle::parse(&body, owner)).await?;
+    let (collection, now) = (named_collection(app, parsed.owner.as_deref())?, SystemTime::now());
+    let writer = ArticleWriter::new(app.store.articles.clone(), &app.config.articles, &app.config.http);
+    writer.prepare(&collection, now).await?;
+    let must_exist = id.is_some();
+    let id = id.unwrap_or_else(|| article_id(&parsed.source.key));
+    let known = app.store.articles.get(&collection, &id).await?;
+    if must_exist && known.is_none() {
+        return Err(ErrorCode::NotFound.into());
+    }
+    let added = writer.add(administrator, &collection, parsed.source, known.as_ref(), now).await;
+    Ok(added.map_err(add_failure)?.or(known).ok_or(ErrorCode::NotFound)?)
 }
 
 /// `GET /api/admin/articles/{id}`: an article with its text in chunks.
@@ -106,11 +133,11 @@ pub(crate) async fn delete(
 }
 
 impl NewArticle {
-    fn parse(body: &[u8]) -> Result<Self, Failure> {
+    fn parse(body: &[u8], owner: Option<String>) -> Result<Self, Failure> {
         let mut fields = StrictObject::parse(body)?;
         let title = fields.take_non_blank("title", MAX_TITLE)?;
         let url = fields.take_non_blank("url", MAX_NAME)?;
-        let owner = fields.take_non_blank("owner", MAX_NAME)?;
+        let owner = fields.take_non_blank("owner", MAX_NAME)?.or(owner);
         let groups = fields.take_groups("groups")?;
         if owner.is_some() && groups.is_some() {
             return Err(fields.field_error("groups", "left out with `owner`: the article is for that caller alone"));

@@ -2,11 +2,12 @@ use std::time::SystemTime;
 
 use axum::Json;
 use axum::extract::State;
+use domain::ErrorCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use web::{Administrator, Caller};
 
-use crate::http::extract::{Paging, ParsedQuery};
+use crate::http::extract::{Administered, Paging, ParsedQuery};
 use crate::{App, Result};
 
 /// Rows of a page unless the request has a `limit`.
@@ -34,4 +35,10 @@ pub(crate) async fn list(
     let page =
         app.store.executions.list(paging.limit(DEFAULT_ROWS)?, paging.cursor.as_deref(), SystemTime::now()).await?;
     Ok(Json(json!({ "executions": page.items, "nextCursor": page.next_cursor })))
+}
+
+/// `GET /api/admin/executions/{id}`: one tool call.
+pub(crate) async fn get(Administered { app, id, .. }: Administered) -> Result<Json<Value>> {
+    let execution = app.store.executions.get(&id, SystemTime::now()).await?.ok_or(ErrorCode::NotFound)?;
+    Ok(Json(json!(execution)))
 }
