@@ -6,7 +6,7 @@ use support::{Completion, MODEL, MODEL_KEY, TestApp};
 use crate::split_points::for_every_split;
 
 /// Replies that show `好的。` and call the search with `天气`.
-const FORMATS: [&str; 13] = [
+const FORMATS: [&str; 12] = [
     "好的。<tool_call>{\"tool\": \"search_web\", \"query\": \"天气\"}</tool_call>",
     "好的。<tool_call>\n{\"name\": \"search_web\", \"arguments\": {\"query\": \"天气\"}}\n</tool_call>",
     "好的。<tool_call>{\"tool\": \"search_web\", \"query\": \"天气\"}",
@@ -17,8 +17,7 @@ const FORMATS: [&str; 13] = [
     "{\"tool\": \"search_web\", \"query\": \"天气\"}",
     "好的。<TOOL_CALL >{\"tool\": \"search_web\", \"query\": \"天气\"}</tool_call >",
     "好的。<tool_call>search_web(query=\"天气\")</tool_call>",
-    "{\"tool\": \"search_web\", \"query\": \"天气\"}\n\n我将为您搜索。",
-    "好的。{\"tool\": \"search_web\", \"query\": \"天气\"}。",
+    "好的。{\"tool\": \"search_web\", \"query\": \"天气\"}",
     "好的。\nAction: search_web\nAction Input: {\"query\": \"天气\"}\nObservation: 下雨。",
 ];
 

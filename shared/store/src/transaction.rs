@@ -9,7 +9,7 @@ use crate::schema::SCHEMA;
 use crate::table::{Table, WriteOutcome};
 use crate::{Result, StoreError};
 
-/// How often a transaction is sent while others hold its items.
+/// How often a transaction is sent while others hold its items, or the table is throttled.
 const MAX_ATTEMPTS: u32 = 5;
 
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(crate) enum TransactionOutcome {
     Committed,
     /// Nothing was written because a condition failed. Holds the first such item; `None` when there is none.
     ConditionFailed(Option<Item>),
-    /// Nothing was written because another transaction held one of the items.
+    /// Nothing was written because another transaction held one of the items, or the table is throttled.
     Conflict,
 }
 
@@ -37,7 +37,7 @@ impl Table {
         }
     }
 
-    /// Applies all writes or none, and tries again while other transactions hold an item.
+    /// Applies all writes or none, and tries again while other transactions hold an item or the table is throttled.
     pub(crate) async fn commit(&self, writes: Vec<TransactWriteItem>) -> Result<WriteOutcome> {
         for attempt in 0..MAX_ATTEMPTS {
             match self.transact(writes.clone()).await? {
@@ -56,11 +56,8 @@ fn classify_cancellation(reasons: &[CancellationReason]) -> Result<TransactionOu
     if let Some(refused) = reasons.iter().find(|reason| code(reason) == "ConditionalCheckFailed") {
         return SCHEMA.check_conflict(refused.item.clone()).map(TransactionOutcome::ConditionFailed);
     }
-    if reasons.iter().any(|reason| code(reason) == "TransactionConflict") {
+    if reasons.iter().any(|reason| code(reason) == "TransactionConflict" || is_busy(&code(reason))) {
         return Ok(TransactionOutcome::Conflict);
-    }
-    if reasons.iter().any(|reason| is_busy(&code(reason))) {
-        return Err(StoreError::Busy);
     }
     let codes: Vec<String> = reasons.iter().map(code).filter(|code| code != "None").collect();
     Err(StoreError::fault(format!("TransactWriteItems: {}", codes.join(", "))))

@@ -220,12 +220,7 @@ impl CallScanner {
             }
             ScannerState::AwaitingNext(open, verdict) => (open, verdict),
             ScannerState::Open(mut open) => {
-                let verdict = loop {
-                    match open.advance(&self.buffer[self.start..], &self.declared) {
-                        Verdict::CheckExample => open.check_example(|| self.recent.introduces_example()),
-                        verdict => break verdict,
-                    }
-                };
+                let verdict = open.advance(&self.buffer[self.start..], &self.declared);
                 if matches!(verdict, Verdict::NeedMore) {
                     self.state = ScannerState::Open(open);
                     return false;

@@ -56,6 +56,11 @@ async fn f082_conflicts_are_retried_at_begin_and_end() {
     );
     let next = store.begin(&alice(), &next_turn(&lease.conversation_id, "Q2"), at(2)).await.unwrap();
     wire.fail(
+        "TransactWriteItems",
+        &[Fault::Cancelled("ThrottlingError"), Fault::Cancelled("ProvisionedThroughputExceeded")],
+    );
+    store.begin(&alice(), &first_turn("Q3"), at(2)).await.unwrap();
+    wire.fail(
         "UpdateItem",
         &[Fault::Refused("TransactionConflictException"), Fault::Refused("TransactionConflictException")],
     );
@@ -73,7 +78,7 @@ async fn f079_throttling_is_retried_then_busy() {
         wire.fail("UpdateItem", &[Fault::Refused(code)]);
         assert_eq!(impatient.renew(&lease, at(1)).await, Err(LeaseError::Store(StoreError::Busy)), "{code}");
     }
-    wire.fail("TransactWriteItems", &[Fault::Cancelled("ThrottlingError")]);
+    wire.fail("TransactWriteItems", &[(); 20].map(|()| Fault::Cancelled("ThrottlingError")));
     assert_eq!(impatient.finish(&lease, &answer("A"), at(1)).await, Err(LeaseError::Store(StoreError::Busy)));
 }
 

@@ -21,7 +21,7 @@ pub(super) enum CandidateKind {
     Function,
     /// JSON or a list in Python at the beginning of a line: a call only to a declared name.
     Json,
-    /// The same later in a line: a call only if it fits a declared tool exactly and ends its line.
+    /// The same later in a line: a call only if it also fits a declared tool exactly, at the end of the reply.
     InlineJson,
     /// A bracket at the beginning of a reply: JSON, or a list of calls written as Python.
     List,
@@ -41,7 +41,7 @@ pub(super) enum Certainty {
     Exact,
     /// It has a field that its tool does not know, or the text before it introduces an example.
     Possible,
-    /// It fits exactly and ends its line: a call regardless of the following text.
+    /// It fits exactly and ends the reply.
     Certain,
 }
 
@@ -98,7 +98,7 @@ impl Candidate {
         self.fault.get_or_insert((reason, at));
     }
 
-    /// The calls up to `end`. Those in the middle of a line must be certain.
+    /// The calls up to `end`. Those that begin within a line must be certain.
     pub(super) fn take_possible_calls(&mut self, end: usize) -> Verdict {
         if self.kind == CandidateKind::InlineJson && self.certainty != Certainty::Certain {
             return Verdict::Text;
@@ -184,8 +184,6 @@ pub(super) enum Verdict {
     Calls(Vec<ParsedCall>, usize),
     /// Not a call: its marker is text, and the text after it is scanned again.
     Text,
-    /// Whether the text before it introduces an example decides.
-    CheckExample,
     /// A marker at the end of the text that the model did not intend to show.
     Residue,
     /// Intended as a call up to this position, but unreadable for this reason.

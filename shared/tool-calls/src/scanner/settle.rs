@@ -172,7 +172,7 @@ impl CallScanner {
             Verdict::Residue if self.code.fence().is_none() && !self.code.is_in_inline_code() => {
                 self.hide_residue(self.buffer.len() - self.start);
             }
-            Verdict::Text | Verdict::Residue | Verdict::NeedMore | Verdict::CheckExample => {
+            Verdict::Text | Verdict::Residue | Verdict::NeedMore => {
                 if candidate.is_bare() {
                     self.bare_from = self.start + candidate.at.max(1);
                 }

@@ -48,12 +48,13 @@ fn bare_json_before_only_calls_is_a_call() {
 }
 
 #[test]
-fn exact_bare_json_ending_its_line_calls() {
-    assert_eq!(with("BARE\n\n我将为您搜索。"), [READ_CALL, "\n\n我将为您搜索。"]);
-    assert_eq!(with("BARE。"), [READ_CALL]);
-    assert_eq!(with("BARE\nCALL\nEnd."), [READ_CALL, READ_CALL, "\n\nEnd."]);
+fn bare_json_before_other_text_is_shown() {
+    for text in ["BARE\n\n我将为您搜索。", "BARE。", "我将搜索 BARE \n好。", "BARE\n{\"note\": 1}"] {
+        let text = text.replace("BARE", BARE);
+        assert_eq!(transcript(&text), [text.as_str()]);
+    }
+    assert_eq!(with("BARE\nCALL\nEnd."), [&*format!("{BARE}\n"), READ_CALL, "\nEnd."]);
     assert_eq!(with("我将搜索 BARE"), ["我将搜索 ", READ_CALL]);
-    assert_eq!(with("我将搜索 BARE \n好。"), ["我将搜索 ", READ_CALL, " \n好。"]);
 }
 
 #[test]

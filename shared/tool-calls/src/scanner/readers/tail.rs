@@ -24,24 +24,6 @@ enum TailKind {
     Other,
 }
 
-/// Punctuation that may end the line of a call.
-const CLOSING_PUNCTUATION: [char; 5] = ['。', '．', '.', '！', '!'];
-/// Maximum length of what may follow a call in its line, in bytes.
-const MAX_LINE_END_BYTES: usize = 32;
-
-/// Matches blanks and one closing punctuation mark up to the end of a line, which ends before the line break.
-fn match_line_end(text: &str) -> Match<()> {
-    let blank = [' ', '\t', '\r'];
-    let rest = text.trim_start_matches(blank).strip_prefix(CLOSING_PUNCTUATION).unwrap_or(text);
-    let end = text.len() - rest.len();
-    match rest.trim_start_matches(blank).chars().next() {
-        _ if end > MAX_LINE_END_BYTES => Match::None,
-        Some('\n') => Match::Full((), end),
-        Some(_) => Match::None,
-        None => Match::Partial,
-    }
-}
-
 impl Body {
     pub(super) fn read_tail(&mut self, candidate: &mut Candidate, text: &str, declared: &DeclaredTools) -> Step {
         if let Some((name, at)) = self.match_next_python(candidate, text, declared).or_wait(Verdict::NeedMore)? {
@@ -55,15 +37,6 @@ impl Body {
             TailKind::Residue(at) => {
                 candidate.at = at;
                 Continue(None)
-            }
-            TailKind::Other if candidate.certainty == Certainty::Unchecked && candidate.is_bare() => {
-                Break(Verdict::CheckExample)
-            }
-            TailKind::Other if candidate.certainty == Certainty::Exact && candidate.is_bare() => {
-                // The end of the line after JSON that fits its tool exactly makes the calls certain.
-                let line_end = match_line_end(&text[candidate.at..]).or_wait(Verdict::NeedMore)?;
-                candidate.certainty = if line_end.is_some() { Certainty::Certain } else { Certainty::Exact };
-                Break(candidate.take_possible_calls(candidate.at + line_end.map_or(0, |((), length)| length)))
             }
             TailKind::Other => Break(candidate.take_possible_calls(candidate.at)),
         }
@@ -163,13 +136,10 @@ impl Body {
         let incomplete = MalformedReason::NotJson(JsonFault::Incomplete);
         match &self.state {
             BodyState::Tail => {
-                let rest = &text[at..];
-                let ends_line = bare && match_line_end(rest).is_found();
-                if !ends_line || candidate.certainty != Certainty::Exact {
-                    return candidate.take_possible_calls(at);
+                if candidate.certainty == Certainty::Exact {
+                    candidate.certainty = Certainty::Certain;
                 }
-                candidate.certainty = Certainty::Certain;
-                candidate.take_possible_calls(at + rest.trim_end().len())
+                candidate.take_possible_calls(at)
             }
             _ if has_calls && bare => candidate.take_possible_calls(candidate.calls_end),
             BodyState::Broken { end } => match self.repair_and_accept(&text[self.from..*end], candidate, declared) {
