@@ -3,7 +3,7 @@
 use crate::sources::{SourceFile, files_below};
 
 /// The layer of each crate. A crate depends on crates of lower layers only.
-const LAYERS: [(&str, u8); 26] = [
+const LAYERS: [(&str, u8); 27] = [
     ("domain", 0),
     ("bounded-regex", 0),
     ("sse", 0),
@@ -19,6 +19,7 @@ const LAYERS: [(&str, u8); 26] = [
     ("files", 1),
     ("work", 0),
     ("tools", 2),
+    ("commands", 2),
     ("search", 2),
     ("articles", 2),
     ("attachments", 2),

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use commands::{CommandError, CommandOutput};
 
-use crate::command_result::{CommandError, CommandOutput};
 use crate::database::copy;
 
 /// Copies the database of this machine to a file, also while a server uses it.

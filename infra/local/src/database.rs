@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use aws_types::SdkConfig;
 use calls::{DatabaseThread, Route};
+use commands::CommandError;
 use dynoxide::Database;
 use folder::{DataFolder, OpenDatabase, unusable};
 use health::Health;
@@ -27,8 +28,6 @@ use platform::settings::{SettingError, Settings};
 use socket::SocketName;
 use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio_util::sync::{CancellationToken, DropGuard};
-
-use crate::command_result::CommandError;
 
 pub(crate) use folder::{is_open_to_others, movable_in};
 

@@ -2,6 +2,7 @@ use std::fmt::Write;
 use std::time::{Duration, SystemTime};
 
 use clap::{Args, Subcommand};
+use commands::{CommandError, CommandOutput, record};
 use domain::Groups;
 use jiff::Timestamp;
 use jiff::fmt::temporal::DateTimePrinter;
@@ -9,7 +10,6 @@ use platform::settings::Settings;
 use secrecy::ExposeSecret;
 use store::{ApiKey, KeyRecord, Keys, NewKey};
 
-use crate::command_result::{CommandError, CommandOutput, record};
 use crate::store_location::{StoreLocation, user};
 
 const DAY: Duration = Duration::from_hours(24);

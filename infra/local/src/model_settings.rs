@@ -62,11 +62,6 @@ pub(crate) fn mode_name(mode: ToolMode) -> &'static str {
     }
 }
 
-/// Millionths, such as those of a price, as a decimal number.
-pub(crate) fn decimal(millionths: u64) -> String {
-    format!("{}.{:06}", millionths / 1_000_000, millionths % 1_000_000)
-}
-
 /// Returns the message for a command that needs a model, with notes on settings that configure one only partly.
 pub(crate) fn no_model_message(notes: &[String]) -> String {
     std::iter::once(NO_MODEL).chain(notes.iter().map(String::as_str)).collect::<Vec<_>>().join("\n  ")

@@ -7,6 +7,7 @@ use attachments::Blobs;
 use aws_types::SdkConfig;
 use axum::Router;
 use chat::{App, Config, DOCUMENTS_DIR, DocumentRoot};
+use commands::CommandError;
 use platform::secrets::Secret;
 use platform::settings::Settings;
 use search::SearchConfig;
@@ -18,7 +19,6 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use web::{Exposure, Origins, Platform, SourceHeader};
 
-use crate::command_result::CommandError;
 use crate::connections::ConnectionLimits;
 use crate::database::{self, Data, EmbeddedDatabase};
 use crate::recording::RecordingFolder;

@@ -1,9 +1,8 @@
 use clap::Args;
+use commands::{CommandError, CommandOutput, print_line};
 use platform::secrets::Secret;
 use platform::settings::{SettingError, Settings};
 use smoke::{SmokeOptions, Target, Timeouts};
-
-use crate::command_result::{CommandError, CommandOutput, print_line};
 
 /// Environment variable that is read when none is named; it may be unset.
 const DEFAULT_KEY_VARIABLE: &str = "LAMBDA_CHAT_KEY";

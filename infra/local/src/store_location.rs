@@ -4,10 +4,10 @@ use std::sync::Arc;
 use articles::ArticlesConfig;
 use attachments::{Attachments, Blobs, Bucket, Reader};
 use clap::Args;
+use commands::CommandError;
 use platform::settings::Settings;
 use store::{Store, TableNames};
 
-use crate::command_result::CommandError;
 use crate::database::{self, EmbeddedDatabase};
 
 /// Setting that names a DynamoDB other than the embedded one.

@@ -5,13 +5,12 @@ use std::time::SystemTime;
 
 use attachments::Attachments;
 use clap::{Args, Subcommand};
+use commands::{CommandError, CommandOutput, count, print_line, private_files, record};
 use domain::{Owner, TurnError};
 use platform::settings::Settings;
 use store::{DeletionCounts, ExportRow, Store, StoreError};
 
-use crate::command_result::{CommandError, CommandOutput, count, print_line, record};
 use crate::keys::administrator_note;
-use crate::private_files;
 use crate::store_location::{OpenStore, StoreLocation, user};
 
 /// How an owner's text begins, by the kind of credential.

@@ -3,6 +3,7 @@ use std::fmt;
 use std::time::SystemTime;
 
 use articles::{AddError, ArticleSource, ArticleWriter, article_id};
+use commands::{CommandError, CommandOutput, ProgressLine, count, print_line, record};
 use domain::Groups;
 use futures_util::{StreamExt, stream};
 use store::{ArticleCollection, Store, StoredArticle};
@@ -10,8 +11,6 @@ use store::{ArticleCollection, Store, StoredArticle};
 use super::page::PageReader;
 use super::source::{Source, find_sources};
 use super::{Opened, operator};
-use crate::command_result::{CommandError, CommandOutput, count, print_line, record};
-use crate::progress_line::ProgressLine;
 
 /// How many documents are read and embedded at the same time.
 const MAX_DOCUMENTS: usize = 4;
@@ -53,7 +52,7 @@ pub(super) async fn run(
     now: SystemTime,
 ) -> Result<CommandOutput, CommandError> {
     let (articles, config) = (opened.store.store.articles.clone(), &opened.config);
-    let (mut progress, pages) = (ProgressLine::new(), PageReader::new(config.tool_policy));
+    let (mut progress, pages) = (ProgressLine::on_stderr(), PageReader::new(config.tool_policy));
     progress.show("finding the documents");
     let documents = find_sources(sources, &pages).await.map_err(CommandError::wrong_use)?;
     let (collection, writer) =

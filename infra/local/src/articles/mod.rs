@@ -11,13 +11,13 @@ use std::time::SystemTime;
 use articles::{ArticleSearch, Found, SearchNotice, article_id};
 use chat::Config;
 use clap::{Args, Subcommand};
+use commands::{CommandError, CommandOutput, record};
 use domain::{Membership, Owner};
 use platform::settings::{SettingError, Settings};
 use store::{ArticleCollection, StoredArticle};
 
 use self::page::PageReader;
 use self::source::{Source, find_sources};
-use crate::command_result::{CommandError, CommandOutput, record};
 use crate::keys;
 use crate::server::local_config;
 use crate::store_location::{OpenStore, StoreLocation, user};

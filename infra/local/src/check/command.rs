@@ -3,15 +3,14 @@ use std::time::Duration;
 
 use chat::Config;
 use clap::Args;
+use commands::{CommandError, ProgressLine, print_line};
 use llm::ModelClient;
 use platform::settings::Settings;
 
 use super::endpoint_checks;
 use super::finding::{Finding, Status, check_key, host_of};
 use super::model_check::{Limits, ModelCheck};
-use crate::command_result::{CommandError, print_line};
 use crate::model_settings::{ModelSettings, no_model_message};
-use crate::progress_line::ProgressLine;
 use crate::server::local_config;
 
 /// Checks each configured model, the search and the embeddings with small requests: what works, what is wrong, and what to set.
@@ -41,7 +40,7 @@ impl CheckCommand {
             return Err(CommandError::failed(no_model_message(&config.notes())));
         }
         let limits = Limits { timeout: Duration::from_secs(self.timeout), slow: Duration::from_secs(self.slow) };
-        let mut report = Report { progress: ProgressLine::new(), worst: Status::Ok };
+        let mut report = Report { progress: ProgressLine::on_stderr(), worst: Status::Ok };
         for note in config.notes() {
             report.print(&Finding::note("settings", note));
         }

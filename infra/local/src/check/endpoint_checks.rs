@@ -1,11 +1,11 @@
 use std::time::{Duration, Instant};
 
 use articles::{Embeddings, EmbeddingsConfig, EmbeddingsError};
+use commands::count;
 use search::{ProviderConfig, SearchFailure};
 use tokio::time::timeout;
 
 use super::finding::{Finding, check_key, host_of, unreachable};
-use crate::command_result::count;
 
 pub(super) async fn check_search(
     config: &ProviderConfig,

@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use commands::CommandError;
 use rusqlite::{Connection, InterruptHandle, OpenFlags};
 use tempfile::NamedTempFile;
 
 use super::file::{self, FileContent};
 use super::folder::{DATABASE_FILE, DataFolder};
-use crate::command_result::CommandError;
 
 /// Stops a copy that still runs when its command ends, such as after a signal.
 struct StopOnDrop(InterruptHandle);

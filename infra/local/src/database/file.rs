@@ -5,9 +5,8 @@ use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use commands::private_files;
 use rusqlite::{Connection, OpenFlags};
-
-use crate::private_files;
 
 /// The first bytes of every SQLite file.
 const MAGIC: &[u8] = b"SQLite format 3\0";

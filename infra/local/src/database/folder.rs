@@ -7,11 +7,10 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use commands::{CommandError, private_files};
 use dynoxide::Database;
 
 use super::file::{self, FileContent};
-use crate::command_result::CommandError;
-use crate::private_files;
 
 /// The lock file of a server; it is not empty once a store was created in the folder.
 const LOCK_FILE: &str = "lock";

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use commands::private_files;
 use dynoxide::Database;
 use rusqlite::{Connection, OpenFlags};
 use work::lock;
 
 use super::answer::{Answer, Trouble};
 use super::file;
-use crate::private_files;
 
 /// A problem that did not occur for this long counts as over; it is logged again the next time.
 const RELOG_AFTER: Duration = Duration::from_mins(10);

@@ -9,6 +9,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
+use commands::private_files;
 use http_body_util::{BodyExt, Full};
 use hyper::Request;
 use hyper::body::Bytes;
@@ -20,7 +21,6 @@ use tokio::net::UnixStream;
 
 use super::answer::Answer;
 use super::file;
-use crate::private_files;
 
 /// Folder of the socket inside the data folder; only its owner may access it.
 const SOCKET_FOLDER: &str = "private";

@@ -4,6 +4,7 @@ use std::time::SystemTime;
 
 use chat::DOCUMENTS_DIR;
 use clap::Args;
+use commands::{CommandError, ProgressLine, count, print_line};
 use llm::{ModelClient, Models};
 use platform::settings::Settings;
 use tempfile::TempDir;
@@ -12,9 +13,7 @@ use super::judge::Outcome;
 use super::product::Product;
 use super::question::{self, Expectation, Question};
 use super::report;
-use crate::command_result::{CommandError, count, print_line};
 use crate::model_settings::no_model_message;
-use crate::progress_line::ProgressLine;
 use crate::server::local_config;
 
 /// A model that answers none of its first questions is not given the others.
@@ -56,7 +55,7 @@ impl EvaluateCommand {
         }
         let product = Box::pin(Product::start(config, settings)).await?;
         print_line(&mut stdout(), &introduction(&questions, &models, product.demo_search));
-        let (mut progress, mut results) = (ProgressLine::new(), Vec::new());
+        let (mut progress, mut results) = (ProgressLine::on_stderr(), Vec::new());
         let is_stopped = tokio::select! {
             // Register the handler before the first question, so that no signal is missed.
             biased;

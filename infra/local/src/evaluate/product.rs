@@ -6,6 +6,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, header};
 use chat::{App, Config, TitleModel};
+use commands::CommandError;
 use domain::{AnswerDelta, CallState, Event, Note, ToolCall, TurnAccumulator, Usage};
 use http_body_util::BodyExt;
 use llm::{ModelClient, OnlyFor, ResponseRecorder, ToolMode};
@@ -19,7 +20,6 @@ use web::{AuthConfig, Exposure, Platform};
 use work::lock;
 
 use super::question::{Expectation, Question};
-use crate::command_result::CommandError;
 use crate::database::{self, Data, EmbeddedDatabase};
 use crate::server;
 

@@ -1,11 +1,12 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use commands::decimal;
 use domain::{Usage, one_line};
 use llm::ToolMode;
 
 use super::judge::{self, Outcome};
-use crate::model_settings::{decimal, mode_name};
+use crate::model_settings::mode_name;
 
 const MAX_QUESTION_CHARS: usize = 60;
 

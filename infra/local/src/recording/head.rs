@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use agent::{Agent, PreSearch, Turn};
+use commands::decimal;
 use domain::{HistoryTurn, Language, Source, Summary, ToolChoice, ToolExample, ToolSpec};
 use jiff::Timestamp;
 use llm::{ModelClient, Price, Wire};
@@ -11,8 +12,6 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use tools::{TimeZone, ToolBinding, ToolRegistry};
-
-use crate::model_settings::decimal;
 
 /// The version of the format that this program writes and reads.
 pub(crate) const VERSION: u32 = 1;

@@ -3,6 +3,7 @@ use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use commands::CommandError;
 use domain::{ToolCall, ToolFailure, ToolOutcome};
 use llm::{AttemptEnd, ToolMode};
 use serde::{Deserialize, Serialize};
@@ -10,7 +11,6 @@ use serde_json::Value;
 use tools::{ToolCallError, ToolError, ToolOutput, ToolRun};
 
 use super::head::{Head, VERSION};
-use crate::command_result::CommandError;
 
 /// A line of a recording after the head.
 #[derive(Debug, Serialize, Deserialize)]

@@ -6,6 +6,7 @@ use std::{fs, io};
 
 use agent::{Agent, Turn, TurnRecorder, TurnRecorderFactory};
 use client_protocols::{NativeSse, Protocol};
+use commands::{CommandError, private_files};
 use domain::{Event, ToolCall, ToolEvent};
 use llm::{AttemptEnd, ModelClient, ResponseRecorder, ToolMode};
 use platform::secrets::Secret;
@@ -18,8 +19,6 @@ use work::lock;
 use super::head::Head;
 use super::line::{AttemptId, Entry};
 use super::writer::{Filters, KeyFilter, RecordingWriter, max_result_chars};
-use crate::command_result::CommandError;
-use crate::private_files;
 
 /// Returns the payload of a turn's next event in the product's own protocol, if it has one. Tool progress is skipped: no
 /// later event depends on it, and a replayed call does not repeat it.

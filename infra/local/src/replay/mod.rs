@@ -11,8 +11,7 @@ mod turn;
 use std::path::PathBuf;
 
 use clap::Args;
-
-use crate::command_result::{CommandError, print_line};
+use commands::{CommandError, print_line};
 
 pub use compare::{ReplayReport, Verdict};
 pub use turn::replay;

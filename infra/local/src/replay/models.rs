@@ -3,6 +3,7 @@ use std::future::ready;
 use std::time::{Duration, SystemTime};
 
 use agent::ToolModes;
+use commands::CommandError;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use llm::{AttemptEnd, EndpointHealth, ModelClient, Models, ToolMode};
@@ -12,7 +13,6 @@ use serde_json::Value;
 use super::Speed;
 use super::script::Script;
 use super::server::Server;
-use crate::command_result::CommandError;
 use crate::recording::{Entry, RecordedTurn};
 
 /// How long a skipped endpoint counts as down: the maximum.

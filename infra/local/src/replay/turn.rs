@@ -3,6 +3,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent::{Agent, EventLog, PreSearch, PromptCache, Turn};
+use commands::CommandError;
 use domain::{Event, Failure, FinishReason, Membership, Note, NumberedSources, Owner, TurnStart};
 use llm::ModelClient;
 use serde_json::Value;
@@ -15,7 +16,6 @@ use super::script::Script;
 use super::sequencer::{Sequencer, StopReason};
 use super::server::Server;
 use super::{Speed, models};
-use crate::command_result::CommandError;
 use crate::recording::{Head, RecordedTurn};
 
 /// Deadline of a turn that needs none.

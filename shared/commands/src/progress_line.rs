@@ -8,34 +8,35 @@ const CLEAR: &str = "\r\x1b[K";
 
 /// Progress of a long command on the error stream: one line that is rewritten at a terminal, otherwise one line for
 /// each finished step.
-pub(crate) struct ProgressLine<W = Stderr> {
+pub struct ProgressLine<W = Stderr> {
     out: W,
     is_terminal: bool,
 }
 
 impl ProgressLine {
-    pub(crate) fn new() -> Self {
+    /// Progress on the error stream of this process.
+    pub fn on_stderr() -> Self {
         Self { out: stderr(), is_terminal: stderr().is_terminal() }
     }
 }
 
 impl<W: Write> ProgressLine<W> {
     /// Shows the step that runs now; only at a terminal.
-    pub(crate) fn show(&mut self, step: &str) {
+    pub fn show(&mut self, step: &str) {
         if self.is_terminal {
             self.write(&format!("{CLEAR}{}", truncate(step)));
         }
     }
 
     /// Removes the line before other output follows; only at a terminal.
-    pub(crate) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         if self.is_terminal {
             self.write(CLEAR);
         }
     }
 
     /// Writes a line for a finished step; only where the line is not rewritten.
-    pub(crate) fn finish_step(&mut self, line: &str) {
+    pub fn finish_step(&mut self, line: &str) {
         if !self.is_terminal {
             self.write(&format!("{line}\n"));
         }

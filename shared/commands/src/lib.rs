@@ -1,4 +1,7 @@
-//! Results of commands: output, errors and exit codes.
+//! What the commands of a machine share: output, errors, exit codes, progress, private files.
+
+pub mod private_files;
+mod progress_line;
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -10,14 +13,18 @@ use platform::settings::SettingError;
 use platform::transport::TransportError;
 use store::{Store, StoreError};
 
-/// Exit code for wrong use of the command line, a setting, a folder or a port.
-pub(crate) const WRONG_USE: u8 = 2;
+pub use progress_line::ProgressLine;
 
-/// Output of a command: its result for standard output, and a note for the error stream.
+/// Exit code for wrong use of the command line, a setting, a folder or a port.
+pub const WRONG_USE: u8 = 2;
+
+/// Output of a command.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct CommandOutput {
-    pub(crate) result: String,
-    pub(crate) note: String,
+pub struct CommandOutput {
+    /// For standard output.
+    pub result: String,
+    /// For the error stream.
+    pub note: String,
 }
 
 impl From<String> for CommandOutput {
@@ -31,21 +38,23 @@ impl From<String> for CommandOutput {
 #[error("{text}")]
 pub struct CommandError {
     text: String,
-    pub(crate) exit_code: u8,
+    /// [`WRONG_USE`] or 1.
+    pub exit_code: u8,
 }
 
 impl CommandError {
     /// Wrong use of the command line, a setting, a folder or a port.
-    pub(crate) fn wrong_use(text: impl Display) -> Self {
+    pub fn wrong_use(text: impl Display) -> Self {
         Self { text: text.to_string(), exit_code: WRONG_USE }
     }
 
     /// The object of the command does not exist, or a part of the work failed.
-    pub(crate) fn failed(text: impl Display) -> Self {
+    pub fn failed(text: impl Display) -> Self {
         Self { text: text.to_string(), exit_code: 1 }
     }
 
-    pub(crate) fn of_file(path: &Path) -> impl Fn(io::Error) -> Self + use<> {
+    /// Converts the error of a file that a command was to use.
+    pub fn of_file(path: &Path) -> impl Fn(io::Error) -> Self + use<> {
         let path = path.display().to_string();
         move |error| match error.kind() {
             io::ErrorKind::AlreadyExists => Self::failed(format!("{path} exists; name a new file")),
@@ -54,7 +63,7 @@ impl CommandError {
     }
 
     /// Converts the error of a socket that cannot listen; `option` sets its address.
-    pub(crate) fn of_listener(address: SocketAddr, option: &str) -> impl FnOnce(io::Error) -> Self {
+    pub fn of_listener(address: SocketAddr, option: &str) -> impl FnOnce(io::Error) -> Self {
         move |error| {
             let reason = match error.kind() {
                 io::ErrorKind::AddrInUse => "something else listens there already".to_owned(),
@@ -92,19 +101,24 @@ impl From<io::Error> for CommandError {
 }
 
 /// Adds a command to the audit trail. A failure is logged: what the command did stays done.
-pub(crate) async fn record(store: &Store, action: &str, target: &str) {
+pub async fn record(store: &Store, action: &str, target: &str) {
     if let Err(error) = store.audit.record_command(action, target, SystemTime::now()).await {
         tracing::error!(%error, action, "an entry of the audit trail could not be stored");
     }
 }
 
 /// A number with its noun, whose plural ends in `s`.
-pub(crate) fn count(number: u64, noun: &str) -> String {
+pub fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
+/// Millionths, such as those of a price, as a decimal number.
+pub fn decimal(millionths: u64) -> String {
+    format!("{}.{:06}", millionths / 1_000_000, millionths % 1_000_000)
+}
+
 /// Prints a line; errors are ignored, because a closed terminal must not fail the command.
-pub(crate) fn print_line(out: &mut impl Write, text: &str) {
+pub fn print_line(out: &mut impl Write, text: &str) {
     let _ = writeln!(out, "{text}");
     let _ = out.flush();
 }
