@@ -3,7 +3,7 @@
 use crate::sources::{SourceFile, files_below};
 
 /// The layer of each crate. A crate depends on crates of lower layers only.
-const LAYERS: [(&str, u8); 27] = [
+const LAYERS: [(&str, u8); 28] = [
     ("domain", 0),
     ("bounded-regex", 0),
     ("sse", 0),
@@ -26,6 +26,7 @@ const LAYERS: [(&str, u8); 27] = [
     ("custom-tools", 2),
     ("documents", 2),
     ("agent", 3),
+    ("local-dynamodb", 3),
     ("web", 4),
     ("turns", 4),
     ("chat", 5),

@@ -5,8 +5,6 @@ use std::path::PathBuf;
 use clap::Args;
 use commands::{CommandError, CommandOutput};
 
-use crate::database::copy;
-
 /// Copies the database of this machine to a file, also while a server uses it.
 ///
 /// The file holds what users wrote, and hashes of their keys. It is complete or absent. The tables of a deployed
@@ -32,14 +30,14 @@ pub(crate) struct RestoreCommand {
 
 impl BackupCommand {
     pub(crate) async fn run(self) -> Result<CommandOutput, CommandError> {
-        copy::back_up(&self.data, &self.file).await?;
+        local_dynamodb::back_up(&self.data, &self.file).await?;
         Ok(format!("copied the database of {} to {}", self.data.display(), self.file.display()).into())
     }
 }
 
 impl RestoreCommand {
     pub(crate) async fn run(self) -> Result<CommandOutput, CommandError> {
-        copy::restore(&self.file, &self.data).await?;
+        local_dynamodb::restore(&self.file, &self.data).await?;
         let note = "Keys that were revoked since the backup are valid again, and users who were erased are back: \
                     `keys list` and `keys revoke`, `users delete`.";
         let result = format!("restored {} into {}", self.file.display(), self.data.display());

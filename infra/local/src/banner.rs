@@ -2,11 +2,10 @@ use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use chat::{Config, DOCUMENTS_DIR};
+use local_dynamodb::{Data, EmbeddedDatabase};
 use platform::settings::Settings;
 use search::ProviderConfig;
 
-use crate::Data;
-use crate::database::{self, EmbeddedDatabase};
 use crate::recording::RecordingFolder;
 
 /// Renders the start message: the configuration in use and the address to open.
@@ -118,13 +117,13 @@ fn store_notes(data: &Data, embedded: &EmbeddedDatabase) -> Vec<String> {
         ));
     }
     let Data::Folder(folder) = data else { return notes };
-    if database::is_open_to_others(folder) {
+    if local_dynamodb::is_open_to_others(folder) {
         notes.push(format!(
             "other users have access to {}, but not to its files; `chmod 700` prevents that",
             folder.display()
         ));
     }
-    if let Some(above) = database::movable_in(folder) {
+    if let Some(above) = local_dynamodb::movable_in(folder) {
         notes.push(format!(
             "WARNING: every user can write to {}, and so move the stored data away; `chmod o-w` prevents that",
             above.display()

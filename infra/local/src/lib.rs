@@ -2,7 +2,7 @@
 //! not configured.
 //!
 //! `cargo run` and the tests call [`Server::start`]; [`replay`] runs a recorded turn again. The server's own requests to
-//! its database use no socket (`database`).
+//! its database use no socket (`local_dynamodb`).
 
 mod articles;
 mod backup;
@@ -10,7 +10,6 @@ mod banner;
 mod check;
 mod command_line;
 mod connections;
-mod database;
 mod demo;
 mod evaluate;
 mod keys;
@@ -24,6 +23,6 @@ mod users;
 
 pub use command_line::run;
 pub use commands::CommandError;
-pub use database::Data;
+pub use local_dynamodb::Data;
 pub use replay::{ReplayReport, Speed, Verdict, replay};
 pub use server::{Options, Server};

@@ -8,6 +8,7 @@ use aws_types::SdkConfig;
 use axum::Router;
 use chat::{App, Config, DOCUMENTS_DIR, DocumentRoot};
 use commands::CommandError;
+use local_dynamodb::{Data, EmbeddedDatabase};
 use platform::secrets::Secret;
 use platform::settings::Settings;
 use search::SearchConfig;
@@ -20,7 +21,6 @@ use tokio_util::sync::CancellationToken;
 use web::{Exposure, Origins, Platform, SourceHeader};
 
 use crate::connections::ConnectionLimits;
-use crate::database::{self, Data, EmbeddedDatabase};
 use crate::recording::RecordingFolder;
 use crate::store_location::attachments_folder;
 use crate::{banner, connections, demo};
@@ -92,7 +92,7 @@ impl Server {
             Some(_) => None,
             None => Some(EmbeddedDatabase::start(&data, dynamodb)?),
         };
-        let aws = database::sdk_config(embedded.as_ref(), &mut settings)?;
+        let aws = local_dynamodb::sdk_config(embedded.as_ref(), &mut settings)?;
         store::create_tables(&aws, &config.tables).await?;
         if config.articles.enabled.is_none() {
             config.articles.enabled = Some(has_articles(&config, &aws).await?);

@@ -5,10 +5,9 @@ use articles::ArticlesConfig;
 use attachments::{Attachments, Blobs, Bucket, Reader};
 use clap::Args;
 use commands::CommandError;
+use local_dynamodb::EmbeddedDatabase;
 use platform::settings::Settings;
 use store::{Store, TableNames};
-
-use crate::database::{self, EmbeddedDatabase};
 
 /// Setting that names a DynamoDB other than the embedded one.
 const ENDPOINT_SETTING: &str = "AWS_ENDPOINT_URL_DYNAMODB";
@@ -44,7 +43,7 @@ impl StoreLocation {
         if self.aws {
             settings.set(ENDPOINT_SETTING, "");
         }
-        let aws = database::sdk_config(embedded.as_ref(), &mut settings)?;
+        let aws = local_dynamodb::sdk_config(embedded.as_ref(), &mut settings)?;
         if !self.aws {
             store::create_tables(&aws, &names).await?;
         }

@@ -3,7 +3,7 @@
 //! One TLS provider (`ring`) with embedded roots, so that a cold start parses no certificate store. No redirects, so
 //! that a key never follows one; no proxies and no decompression.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -224,6 +224,20 @@ fn tls_config() -> Result<ClientConfig, rustls::Error> {
         .with_root_certificates(roots)
         .with_no_client_auth();
     Ok(config)
+}
+
+/// Whether a `Host`, with or without a port, names this machine: `localhost`, `127.0.0.0/8` or `[::1]`, and nothing else.
+pub fn is_loopback_host(host: &str) -> bool {
+    let (name, rest) = host.split_at(host.find(']').map_or_else(|| host.find(':').unwrap_or(host.len()), |at| at + 1));
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok();
+    if !rest.is_empty() && !rest.strip_prefix(':').is_some_and(is_port) {
+        return false;
+    }
+    match name.strip_prefix('[').and_then(|name| name.strip_suffix(']')) {
+        Some(address) => address.parse::<Ipv6Addr>().is_ok_and(|address| address.is_loopback()),
+        None if name.eq_ignore_ascii_case("localhost") => true,
+        None => name.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback()),
+    }
 }
 
 #[cfg(test)]

@@ -20,7 +20,6 @@ pub use auth::{
 pub use body::{BodyError, read_body_up_to, read_json_body, read_json_body_up_to, read_optional_json_body};
 pub use error::{ApiError, ErrorFormat, ErrorId, status_of};
 pub use lambda::{LambdaSettings, run};
-pub use loopback_guard::is_loopback_host;
 pub use origins::Origins;
 pub use request_layer::{Exposure, wrap_routes};
 pub use sse::{collect, stream_response, wait_for_first_content};

@@ -1,11 +1,10 @@
-use std::net::{Ipv4Addr, Ipv6Addr};
-
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use domain::ErrorCode;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, Method, header};
+use platform::transport::is_loopback_host;
 
 use crate::single_header::{SingleHeader, single_header};
 use crate::{ApiError, Origins};
@@ -62,20 +61,6 @@ fn is_same_origin_fetch(headers: &HeaderMap) -> bool {
 fn is_page_navigation(head: &Parts) -> bool {
     let is = |name, expected| single_header(&head.headers, &name).one() == Some(expected);
     head.method == Method::GET && head.uri.path() == "/" && is(FETCH_MODE, "navigate") && is(FETCH_DEST, "document")
-}
-
-/// Whether a `Host`, with or without a port, names this machine: `localhost`, `127.0.0.0/8` or `[::1]`, and nothing else.
-pub fn is_loopback_host(host: &str) -> bool {
-    let (name, rest) = host.split_at(host.find(']').map_or_else(|| host.find(':').unwrap_or(host.len()), |at| at + 1));
-    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok();
-    if !rest.is_empty() && !rest.strip_prefix(':').is_some_and(is_port) {
-        return false;
-    }
-    match name.strip_prefix('[').and_then(|name| name.strip_suffix(']')) {
-        Some(address) => address.parse::<Ipv6Addr>().is_ok_and(|address| address.is_loopback()),
-        None if name.eq_ignore_ascii_case("localhost") => true,
-        None => name.parse::<Ipv4Addr>().is_ok_and(|address| address.is_loopback()),
-    }
 }
 
 #[cfg(test)]

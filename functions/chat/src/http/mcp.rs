@@ -208,6 +208,6 @@ pub(crate) async fn metadata(State(app): State<App>, headers: HeaderMap) -> Resu
 /// The address under which the client reached this server.
 fn base_url(headers: &HeaderMap) -> Option<String> {
     let host = headers.get(header::HOST)?.to_str().ok()?;
-    let scheme = if web::is_loopback_host(host) { "http" } else { "https" };
+    let scheme = if platform::transport::is_loopback_host(host) { "http" } else { "https" };
     Some(format!("{scheme}://{host}"))
 }

@@ -10,6 +10,7 @@ use commands::CommandError;
 use domain::{AnswerDelta, CallState, Event, Note, ToolCall, TurnAccumulator, Usage};
 use http_body_util::BodyExt;
 use llm::{ModelClient, OnlyFor, ResponseRecorder, ToolMode};
+use local_dynamodb::{Data, EmbeddedDatabase};
 use platform::settings::Settings;
 use serde_json::{Value, json};
 use store::RateLimit;
@@ -20,7 +21,6 @@ use web::{AuthConfig, Exposure, Platform};
 use work::lock;
 
 use super::question::{Expectation, Question};
-use crate::database::{self, Data, EmbeddedDatabase};
 use crate::server;
 
 /// The time limit of one question, if `TURN_SECONDS` is not lower.
@@ -60,7 +60,7 @@ impl Product {
         config.max_turn_duration = config.max_turn_duration.min(MAX_TURN_DURATION);
         config.recorder = Some(Arc::new(observer.clone()));
         let database = EmbeddedDatabase::start(&Data::Memory, None)?;
-        let aws = database::sdk_config(Some(&database), &mut settings)?;
+        let aws = local_dynamodb::sdk_config(Some(&database), &mut settings)?;
         store::create_tables(&aws, &config.tables).await?;
         let app = App::new(config, &aws);
         let routes = app.router();

@@ -3,7 +3,7 @@
 mod answer;
 mod bulk_put;
 mod calls;
-pub(crate) mod copy;
+mod copy;
 mod file;
 mod folder;
 mod health;
@@ -29,7 +29,8 @@ use socket::SocketName;
 use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-pub(crate) use folder::{is_open_to_others, movable_in};
+pub use copy::{back_up, restore};
+pub use folder::{is_open_to_others, movable_in};
 
 /// Placeholder endpoint that resolves to nothing: requests take another route.
 const EMBEDDED_ENDPOINT: &str = "http://embedded.invalid";
@@ -47,12 +48,12 @@ pub enum Data {
 const JOIN_RETRY: (Duration, u32) = (Duration::from_millis(100), 50);
 
 /// The embedded database, in this process or in the server that has its folder open.
-pub(crate) struct EmbeddedDatabase {
+pub struct EmbeddedDatabase {
     route: Route,
     /// The address given with `--dynamodb`, if any.
-    pub(crate) address: Option<SocketAddr>,
+    pub address: Option<SocketAddr>,
     /// Whether the store was created by this start.
-    pub(crate) is_new: bool,
+    pub is_new: bool,
     // These are dropped in this order. The socket's name goes before the lock, so that no command connects to a dead socket.
     _socket_name: Option<SocketName>,
     /// Ends the routes for other processes.
@@ -64,10 +65,7 @@ pub(crate) struct EmbeddedDatabase {
 
 /// Returns the client configuration: for the embedded database, at which the settings then point, or for the one that
 /// they name.
-pub(crate) fn sdk_config(
-    embedded: Option<&EmbeddedDatabase>,
-    settings: &mut Settings,
-) -> Result<SdkConfig, SettingError> {
+pub fn sdk_config(embedded: Option<&EmbeddedDatabase>, settings: &mut Settings) -> Result<SdkConfig, SettingError> {
     let Some(EmbeddedDatabase { route, .. }) = embedded else { return store::sdk_config(settings) };
     override_settings(settings);
     Ok(route.configure(store::sdk_config(settings)?))
@@ -76,7 +74,7 @@ pub(crate) fn sdk_config(
 impl EmbeddedDatabase {
     /// Opens the database for a server: for this process, for commands on the same folder, and on `address` for other
     /// programs on this machine.
-    pub(crate) fn start(data: &Data, address: Option<SocketAddr>) -> Result<Self, CommandError> {
+    pub fn start(data: &Data, address: Option<SocketAddr>) -> Result<Self, CommandError> {
         let tcp = address.map(listen).transpose()?;
         let Data::Folder(path) = data else { return Self::serve(None, tcp, None) };
         let folder = DataFolder::lock(path)?.ok_or_else(|| unusable(path, &"another server uses it"))?;
@@ -84,7 +82,7 @@ impl EmbeddedDatabase {
     }
 
     /// Connects a command to the database of a folder: through the server that has it open, else by opening it.
-    pub(crate) async fn join(path: &Path) -> Result<Self, CommandError> {
+    pub async fn join(path: &Path) -> Result<Self, CommandError> {
         let (pause, times) = JOIN_RETRY;
         for _ in 0..times {
             if let Some(folder) = DataFolder::lock(path)? {

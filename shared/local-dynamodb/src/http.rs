@@ -111,7 +111,7 @@ fn is_this_machine(host: &str) -> bool {
     let name = host.split_once(':').map_or(host, |(name, _)| name);
     let host =
         if name.eq_ignore_ascii_case(DOCKER_HOST_NAME) { host.replacen(name, "localhost", 1) } else { host.to_owned() };
-    web::is_loopback_host(&host)
+    platform::transport::is_loopback_host(&host)
 }
 
 /// Whether the content type is JSON; pages can send other types without a CORS preflight.

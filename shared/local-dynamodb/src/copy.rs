@@ -22,7 +22,7 @@ impl Drop for StopOnDrop {
 
 /// Copies the database of a data folder to a new file as of one moment, also while a server uses it. What a process that
 /// died has left in its write-ahead log is in the copy.
-pub(crate) async fn back_up(data: &Path, out: &Path) -> Result<(), CommandError> {
+pub async fn back_up(data: &Path, out: &Path) -> Result<(), CommandError> {
     let database = data.join(DATABASE_FILE);
     if file::inspect(&database).map_err(CommandError::of_file(&database))? != FileContent::Store {
         return Err(CommandError::failed(format!("there is no database of this program in {}", data.display())));
@@ -37,7 +37,7 @@ pub(crate) async fn back_up(data: &Path, out: &Path) -> Result<(), CommandError>
 }
 
 /// Puts a copy into a data folder that has no database, where no server runs.
-pub(crate) async fn restore(copy: &Path, data: &Path) -> Result<(), CommandError> {
+pub async fn restore(copy: &Path, data: &Path) -> Result<(), CommandError> {
     let refused = |why: &str| CommandError::wrong_use(format!("{} cannot be restored: {why}", copy.display()));
     let unreadable = CommandError::of_file(copy);
     if !copy.metadata().map_err(&unreadable)?.is_file() {

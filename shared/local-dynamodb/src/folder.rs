@@ -111,14 +111,14 @@ pub(super) fn unusable(folder: &Path, reason: &dyn Display) -> CommandError {
 }
 
 /// Whether other users may list a folder.
-pub(crate) fn is_open_to_others(folder: &Path) -> bool {
+pub fn is_open_to_others(folder: &Path) -> bool {
     fs::metadata(folder).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
 }
 
 /// The folder above `folder` in which every user may rename it, and so move the store away; `None` if there is none.
 ///
 /// In a folder with the sticky bit, such as `/tmp`, users rename only what is theirs (source: the manual page unlink(2)).
-pub(crate) fn movable_in(folder: &Path) -> Option<PathBuf> {
+pub fn movable_in(folder: &Path) -> Option<PathBuf> {
     let is_open = |above: &&Path| {
         let mode = fs::metadata(above).map_or(0, |metadata| metadata.permissions().mode());
         mode & 0o002 != 0 && mode & 0o1000 == 0
