@@ -3,7 +3,7 @@
 use crate::sources::{SourceFile, files_below};
 
 /// The layer of each crate. A crate depends on crates of lower layers only.
-const LAYERS: [(&str, u8); 28] = [
+const LAYERS: [(&str, u8); 29] = [
     ("domain", 0),
     ("bounded-regex", 0),
     ("sse", 0),
@@ -31,11 +31,12 @@ const LAYERS: [(&str, u8); 28] = [
     ("turns", 4),
     ("chat", 5),
     ("verify", 5),
+    ("scripted-model", 5),
     ("local", 5),
 ];
 
 /// Dependencies between crates of one layer, and why. Layer 1 has none.
-const WITHIN_LAYER: [(&str, &str, &str); 9] = [
+const WITHIN_LAYER: [(&str, &str, &str); 10] = [
     ("work", "domain", "work is shared fairly between owners"),
     ("platform", "work", "secrets are read again like any refreshed value"),
     ("prompts", "domain", "a language is a domain type"),
@@ -44,6 +45,7 @@ const WITHIN_LAYER: [(&str, &str, &str); 9] = [
     ("articles", "tools", "the search of articles implements `Tool`"),
     ("custom-tools", "tools", "the tools of rows and of MCP servers implement `Tool`"),
     ("documents", "tools", "the document tools implement `Tool`"),
+    ("local", "scripted-model", "the local server serves its demo"),
     ("local", "chat", "the local server is the same product on one machine"),
 ];
 

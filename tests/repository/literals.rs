@@ -9,7 +9,7 @@ const MIN_SPACES: usize = 2;
 
 /// Folders whose strings are texts of another speaker, and whose.
 const OTHER_SPEAKERS: &[(&str, &str)] =
-    &[("infra/local/src/demo/", "the demo model and its pages"), ("shared/smoke/src/prompts.rs", "user messages")];
+    &[("shared/scripted-model/src/", "the demo model and its pages"), ("shared/smoke/src/prompts.rs", "user messages")];
 
 /// Whether a file is production code.
 fn is_production(path: &str) -> bool {

@@ -10,7 +10,6 @@ mod banner;
 mod check;
 mod command_line;
 mod connections;
-mod demo;
 mod evaluate;
 mod keys;
 mod model_settings;

@@ -23,7 +23,7 @@ use web::{Exposure, Origins, Platform, SourceHeader};
 use crate::connections::ConnectionLimits;
 use crate::recording::RecordingFolder;
 use crate::store_location::attachments_folder;
-use crate::{banner, connections, demo};
+use crate::{banner, connections};
 
 /// Timeout for closing connections once their streams have ended.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -103,7 +103,7 @@ impl Server {
         let demo_search = start_demo_endpoints(&mut config, &mut settings, &stop).await?;
         let data = embedded.as_ref().map(|embedded| (&data, embedded));
         let banner = banner::render(address, &config, demo_search, data, recordings.as_deref(), &settings);
-        let pages = web::wrap_routes(demo::page_routes(), config.origins.clone(), config.exposure);
+        let pages = web::wrap_routes(scripted_model::page_routes(), config.origins.clone(), config.exposure);
         let app = App::new(config, &aws);
         let source = SourceHeader::from_settings(&settings)?;
         let serve_task = serve(listener, pages.fallback_service(app.router()), source, &stop);
@@ -169,7 +169,7 @@ fn add_demo_documents(config: &mut Config, settings: &Settings) -> Result<Option
         return Ok(None);
     }
     // A folder that cannot be written only costs the demo an example.
-    let Ok(folder) = demo::write_documents() else { return Ok(None) };
+    let Ok(folder) = scripted_model::write_documents() else { return Ok(None) };
     let mut settings = settings.clone();
     settings.set(DOCUMENTS_DIR, folder.path().display().to_string());
     config.documents = DocumentRoot::from_settings(&settings, &config.http)?;
@@ -190,7 +190,7 @@ pub(crate) async fn start_demo_endpoints(
     let listener = listen(SocketAddr::from((Ipv4Addr::LOCALHOST, 0))).await?;
     let base = format!("http://{}/demo", listener.local_addr()?);
     // Browsers' pages and foreign host names cannot reach it.
-    let routes = web::wrap_routes(demo::router(), Origins::default(), Exposure::LoopbackOnly);
+    let routes = web::wrap_routes(scripted_model::router(), Origins::default(), Exposure::LoopbackOnly);
     serve(listener, routes, SourceHeader::default(), stop);
     if no_model {
         config.models = config.models.clone().with_demo(&format!("{base}/model"));

@@ -18,7 +18,7 @@ use domain::Language;
 use serde::Deserialize;
 use tempfile::TempDir;
 
-pub(crate) use self::pages::page_routes;
+pub use self::pages::page_routes;
 
 /// The site of the built-in pages for search and model, which read no address of this machine. The name is reserved and
 /// never resolves (RFC 2606, section 2); the chat page opens such an address at its own server, below `demo`.
@@ -29,7 +29,7 @@ const MAX_PROMPT_BYTES: usize = 64 * 1024 * 1024;
 
 /// Routes: `POST /demo/model/chat/completions` (OpenAI's API), `POST /demo/search/search` and
 /// `POST /demo/search/extract` (Tavily's API).
-pub(crate) fn router() -> Router {
+pub fn router() -> Router {
     Router::new()
         .route("/demo/model/chat/completions", post(model::complete).layer(DefaultBodyLimit::max(MAX_PROMPT_BYTES)))
         .route("/demo/search/search", post(search::search))
@@ -134,7 +134,7 @@ fn page_at(path: &str) -> Option<(Language, &'static PageText)> {
 }
 
 /// Writes the pages into a new folder, as the documents of a demo; the folder is deleted with the result.
-pub(crate) fn write_documents() -> io::Result<TempDir> {
+pub fn write_documents() -> io::Result<TempDir> {
     let folder = tempfile::Builder::new().prefix("lambda-chat-demo-").tempdir()?;
     for language in [Language::Zh, Language::En] {
         let below = folder.path().join(language.code());

@@ -14,7 +14,7 @@ const POLICY: &str =
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// The routes of the pages and of their style.
-pub(crate) fn page_routes() -> Router {
+pub fn page_routes() -> Router {
     let style =
         || async { ([(CONTENT_TYPE, "text/css"), (CACHE_CONTROL, "no-cache")], include_str!("../../demo/page.css")) };
     Router::new().route("/demo/page.css", get(style)).route("/demo/{language}/{slug}", get(page))
