@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use local::{Speed, Verdict, replay};
+use recordings::{Speed, Verdict, replay};
 use serde_json::{Value, json};
 use support::{
     Completion, FakeTavily, MODEL_KEY, RECORDING_SCENARIOS, RECORDINGS_FOLDER, Reply, SEARCH_KEY, TestApp,

@@ -3,7 +3,7 @@
 use crate::sources::{SourceFile, files_below};
 
 /// The layer of each crate. A crate depends on crates of lower layers only.
-const LAYERS: [(&str, u8); 29] = [
+const LAYERS: [(&str, u8); 30] = [
     ("domain", 0),
     ("bounded-regex", 0),
     ("sse", 0),
@@ -29,6 +29,7 @@ const LAYERS: [(&str, u8); 29] = [
     ("local-dynamodb", 3),
     ("web", 4),
     ("turns", 4),
+    ("recordings", 4),
     ("chat", 5),
     ("verify", 5),
     ("scripted-model", 5),

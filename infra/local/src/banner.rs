@@ -4,9 +4,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use chat::{Config, DOCUMENTS_DIR};
 use local_dynamodb::{Data, EmbeddedDatabase};
 use platform::settings::Settings;
+use recordings::RecordingFolder;
 use search::ProviderConfig;
-
-use crate::recording::RecordingFolder;
 
 /// Renders the start message: the configuration in use and the address to open.
 ///

@@ -1,7 +1,7 @@
 //! The whole product on one machine: every route on one port, DynamoDB in the process, demo endpoints for all that is
 //! not configured.
 //!
-//! `cargo run` and the tests call [`Server::start`]; [`replay`] runs a recorded turn again. The server's own requests to
+//! `cargo run` and the tests call [`Server::start`]. The server's own requests to
 //! its database use no socket (`local_dynamodb`).
 
 mod articles;
@@ -13,8 +13,6 @@ mod connections;
 mod evaluate;
 mod keys;
 mod model_settings;
-mod recording;
-mod replay;
 mod server;
 mod smoke_command;
 mod store_location;
@@ -23,5 +21,4 @@ mod users;
 pub use command_line::run;
 pub use commands::CommandError;
 pub use local_dynamodb::Data;
-pub use replay::{ReplayReport, Speed, Verdict, replay};
 pub use server::{Options, Server};

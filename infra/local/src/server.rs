@@ -11,6 +11,7 @@ use commands::CommandError;
 use local_dynamodb::{Data, EmbeddedDatabase};
 use platform::secrets::Secret;
 use platform::settings::Settings;
+use recordings::RecordingFolder;
 use search::SearchConfig;
 use store::{ArticleCollection, Store};
 use tempfile::TempDir;
@@ -21,7 +22,6 @@ use tokio_util::sync::CancellationToken;
 use web::{Exposure, Origins, Platform, SourceHeader};
 
 use crate::connections::ConnectionLimits;
-use crate::recording::RecordingFolder;
 use crate::store_location::attachments_folder;
 use crate::{banner, connections};
 

@@ -13,4 +13,5 @@ mod writer;
 
 pub(crate) use head::{Head, RecordedModel, Tool};
 pub(crate) use line::{AttemptId, Entry, Line, RecordedResult, RecordedTurn};
-pub(crate) use recorder::{RECORD_TURNS, RecordingFolder, payload_of};
+pub(crate) use recorder::payload_of;
+pub use recorder::{RECORD_TURNS, RecordingFolder};

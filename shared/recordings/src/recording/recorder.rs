@@ -109,10 +109,13 @@ impl ResponseRecorder for CallRecorder {
     }
 }
 
-pub(crate) const RECORD_TURNS: &str = "RECORD_TURNS";
+/// Setting with the folder of recordings.
+pub const RECORD_TURNS: &str = "RECORD_TURNS";
 
-pub(crate) struct RecordingFolder {
-    pub(crate) path: PathBuf,
+/// A folder that receives one recording per turn.
+pub struct RecordingFolder {
+    /// The folder itself.
+    pub path: PathBuf,
     filters: Filters,
     settings: Settings,
 }
@@ -123,7 +126,7 @@ impl RecordingFolder {
     ///
     /// # Errors
     /// No file can be made in it, or the limit of results cannot be parsed.
-    pub(crate) fn from_settings(
+    pub fn from_settings(
         settings: &Settings,
         secrets: Vec<Secret>,
         redactor: Redactor,

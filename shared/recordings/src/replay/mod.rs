@@ -28,7 +28,7 @@ pub enum Speed {
 
 /// Replays a recorded turn, without a network, and compares what clients would see.
 #[derive(Args, Debug)]
-pub(crate) struct ReplayCommand {
+pub struct ReplayCommand {
     /// The recording, as `--record` made it.
     file: PathBuf,
     /// In the time that it took, or without waiting.
@@ -38,7 +38,7 @@ pub(crate) struct ReplayCommand {
 
 impl ReplayCommand {
     /// Prints the events as they arrive; returns the verdict, and whether the events are as recorded.
-    pub(crate) async fn run(self) -> Result<(String, bool), CommandError> {
+    pub async fn run(self) -> Result<(String, bool), CommandError> {
         let replayed =
             replay(&self.file, self.speed, |event| print_line(&mut std::io::stdout(), &event.to_string())).await?;
         let verdict = replayed.verdict();
