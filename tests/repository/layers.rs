@@ -3,7 +3,7 @@
 use crate::sources::{SourceFile, files_below};
 
 /// The layer of each crate. A crate depends on crates of lower layers only.
-const LAYERS: [(&str, u8); 30] = [
+const LAYERS: [(&str, u8); 31] = [
     ("domain", 0),
     ("bounded-regex", 0),
     ("sse", 0),
@@ -33,11 +33,12 @@ const LAYERS: [(&str, u8); 30] = [
     ("chat", 5),
     ("verify", 5),
     ("scripted-model", 5),
+    ("evaluation", 5),
     ("local", 5),
 ];
 
 /// Dependencies between crates of one layer, and why. Layer 1 has none.
-const WITHIN_LAYER: [(&str, &str, &str); 10] = [
+const WITHIN_LAYER: [(&str, &str, &str); 12] = [
     ("work", "domain", "work is shared fairly between owners"),
     ("platform", "work", "secrets are read again like any refreshed value"),
     ("prompts", "domain", "a language is a domain type"),
@@ -46,6 +47,8 @@ const WITHIN_LAYER: [(&str, &str, &str); 10] = [
     ("articles", "tools", "the search of articles implements `Tool`"),
     ("custom-tools", "tools", "the tools of rows and of MCP servers implement `Tool`"),
     ("documents", "tools", "the document tools implement `Tool`"),
+    ("evaluation", "chat", "evaluate runs turns of the whole product"),
+    ("local", "evaluation", "check and evaluate are two of its commands"),
     ("local", "scripted-model", "the local server serves its demo"),
     ("local", "chat", "the local server is the same product on one machine"),
 ];

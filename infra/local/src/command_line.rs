@@ -7,6 +7,7 @@ use chat::DOCUMENTS_DIR;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use commands::{CommandError, CommandOutput, WRONG_USE, print_line};
+use evaluation::{CheckCommand, EvaluateCommand};
 use platform::settings::Settings;
 use recordings::{RECORD_TURNS, ReplayCommand};
 use tracing_subscriber::EnvFilter;
@@ -15,9 +16,8 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::articles::ArticlesCommand;
 use crate::backup::{BackupCommand, RestoreCommand};
-use crate::check::CheckCommand;
-use crate::evaluate::EvaluateCommand;
 use crate::keys::KeysCommand;
+use crate::server::start_demo_endpoints;
 use crate::smoke_command::{HealthCommand, SmokeCommand};
 use crate::users::UsersCommand;
 use crate::{Data, Options, Server};
@@ -136,7 +136,10 @@ pub fn run() -> ExitCode {
             Command::Health(command) => command.run().await,
             Command::Completions { shell } => Ok(completions(shell)),
             Command::Check(command) => good_or(command.run(&settings).await, "a check failed"),
-            Command::Evaluate(command) => good_or(command.run(settings).await, "a model answered no question"),
+            Command::Evaluate(command) => {
+                let verdict = command.run(settings, start_demo_endpoints).await;
+                good_or(verdict, "a model answered no question")
+            }
         };
         report_outcome(outcome)
     };

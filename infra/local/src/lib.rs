@@ -7,12 +7,9 @@
 mod articles;
 mod backup;
 mod banner;
-mod check;
 mod command_line;
 mod connections;
-mod evaluate;
 mod keys;
-mod model_settings;
 mod server;
 mod smoke_command;
 mod store_location;

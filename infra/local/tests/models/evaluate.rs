@@ -41,7 +41,7 @@ async fn evaluate_file(model: &FakeModel, content: &str, more: &[(&str, &str)]) 
 
 /// The built-in questions and what is expected for each.
 fn builtin_questions() -> HashMap<String, String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("questions");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/evaluation/questions");
     let files = ["zh.jsonl", "en.jsonl"].map(|name| fs::read_to_string(folder.join(name)).unwrap());
     let rows = files.iter().flat_map(|text| text.lines()).map(|line| serde_json::from_str::<Value>(line).unwrap());
     let text = |value: &Value| value.as_str().unwrap().to_owned();

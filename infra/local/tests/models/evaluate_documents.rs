@@ -11,7 +11,7 @@ const SEARCH: &str = r#"<tool_call>{"tool": "list_directory"}</tool_call>"#;
 
 /// The built-in questions about documents.
 fn questions() -> Vec<Value> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("questions/documents.jsonl");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/evaluation/questions/documents.jsonl");
     fs::read_to_string(file).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 

@@ -8,4 +8,4 @@ mod product;
 mod question;
 mod report;
 
-pub(crate) use command::EvaluateCommand;
+pub use command::EvaluateCommand;

@@ -11,13 +11,13 @@ use super::endpoint_checks;
 use super::finding::{Finding, Status, check_key, host_of};
 use super::model_check::{Limits, ModelCheck};
 use crate::model_settings::{ModelSettings, no_model_message};
-use crate::server::local_config;
+use crate::read_config;
 
 /// Checks each configured model, the search and the embeddings with small requests: what works, what is wrong, and what to set.
 ///
 /// Each model is paid for some hundred tokens, the search for one credit, the embeddings for one token.
 #[derive(Args, Debug)]
-pub(crate) struct CheckCommand {
+pub struct CheckCommand {
     /// The longest time of one request, in seconds.
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=900))]
     timeout: u64,
@@ -33,8 +33,8 @@ struct Report {
 
 impl CheckCommand {
     /// Prints each finding as it is known; returns whether nothing failed.
-    pub(crate) async fn run(self, settings: &Settings) -> Result<bool, CommandError> {
-        let config = local_config(settings)?;
+    pub async fn run(self, settings: &Settings) -> Result<bool, CommandError> {
+        let config = read_config(settings)?;
         let http = &config.http;
         if config.models.iter().next().is_none() {
             return Err(CommandError::failed(no_model_message(&config.notes())));

@@ -2,19 +2,20 @@ use std::io::stdout;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use chat::DOCUMENTS_DIR;
+use chat::{Config, DOCUMENTS_DIR};
 use clap::Args;
 use commands::{CommandError, ProgressLine, count, print_line};
 use llm::{ModelClient, Models};
 use platform::settings::Settings;
 use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
 
 use super::judge::Outcome;
 use super::product::Product;
 use super::question::{self, Expectation, Question};
 use super::report;
 use crate::model_settings::no_model_message;
-use crate::server::local_config;
+use crate::read_config;
 
 /// A model that answers none of its first questions is not given the others.
 const MAX_UNANSWERED: usize = 3;
@@ -26,7 +27,7 @@ const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
 /// Every question is a turn of the whole product: the tokens of the model and the searches are paid for as usual.
 /// Nothing is stored.
 #[derive(Args, Debug)]
-pub(crate) struct EvaluateCommand {
+pub struct EvaluateCommand {
     /// The only model to evaluate.
     #[arg(long, value_name = "NAME")]
     model: Option<String>,
@@ -39,10 +40,15 @@ pub(crate) struct EvaluateCommand {
 }
 
 impl EvaluateCommand {
-    /// Prints the result; returns whether every model answered at least one question.
-    pub(crate) async fn run(self, mut settings: Settings) -> Result<bool, CommandError> {
+    /// Prints the result; returns whether every model answered at least one question. `start_demo` serves a search that is
+    /// not configured until its token ends, and returns whether it does.
+    pub async fn run(
+        self,
+        mut settings: Settings,
+        start_demo: impl AsyncFnOnce(&mut Config, &mut Settings, &CancellationToken) -> Result<bool, CommandError>,
+    ) -> Result<bool, CommandError> {
         let documents = if self.documents { Some(write_documents(&mut settings)?) } else { None };
-        let config = local_config(&settings)?;
+        let config = read_config(&settings)?;
         let questions = self.questions()?;
         if config.documents.is_none() && questions.iter().any(|one| one.expectation == Expectation::Documents) {
             return Err(CommandError::wrong_use(format!(
@@ -53,7 +59,7 @@ impl EvaluateCommand {
         if models.is_empty() {
             return Err(CommandError::failed(no_model_message(&config.notes())));
         }
-        let product = Box::pin(Product::start(config, settings)).await?;
+        let product = Box::pin(Product::start(config, settings, start_demo)).await?;
         print_line(&mut stdout(), &introduction(&questions, &models, product.demo_search));
         let (mut progress, mut results) = (ProgressLine::on_stderr(), Vec::new());
         let is_stopped = tokio::select! {

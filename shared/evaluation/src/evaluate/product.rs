@@ -21,7 +21,6 @@ use web::{AuthConfig, Exposure, Platform};
 use work::lock;
 
 use super::question::{Expectation, Question};
-use crate::server;
 
 /// The time limit of one question, if `TURN_SECONDS` is not lower.
 const MAX_TURN_DURATION: Duration = Duration::from_mins(2);
@@ -47,11 +46,15 @@ pub(super) struct Product {
 
 impl Product {
     /// Assembles the product with models, search and budgets as configured, but without authentication, rate limits and
-    /// recordings. Without a configured search, the demo pages are served.
-    pub(super) async fn start(mut config: Config, mut settings: Settings) -> Result<Self, CommandError> {
+    /// recordings. Without a configured search, `start_demo` serves the demo pages.
+    pub(super) async fn start(
+        mut config: Config,
+        mut settings: Settings,
+        start_demo: impl AsyncFnOnce(&mut Config, &mut Settings, &CancellationToken) -> Result<bool, CommandError>,
+    ) -> Result<Self, CommandError> {
         let observer = TurnObserver::default();
         let stop = CancellationToken::new();
-        let demo_search = server::start_demo_endpoints(&mut config, &mut settings, &stop).await?;
+        let demo_search = start_demo(&mut config, &mut settings, &stop).await?;
         config.auth = AuthConfig::from_settings(&Settings::default(), Platform::Local)?;
         config.exposure = Exposure::Public;
         config.chat_limit = NO_LIMIT;

@@ -7,4 +7,4 @@ mod finding;
 mod model_check;
 mod model_error;
 
-pub(crate) use command::CheckCommand;
+pub use command::CheckCommand;
