@@ -93,7 +93,7 @@ pub fn free_port() -> String {
 pub fn release_program(name: &str) -> PathBuf {
     let own = std::env::current_exe().expect("a program knows where it is");
     let program = own.ancestors().nth(3).expect("benchmarks lie three folders deep").join("release").join(name);
-    assert!(program.exists(), "first: cargo build --release -p local");
+    assert!(program.exists(), "first: cargo build --release -p server");
     program
 }
 

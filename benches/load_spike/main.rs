@@ -1,6 +1,6 @@
 //! Measures a thousand concurrent turns: time, peak memory, and whether the memory is released.
 //!
-//! `cargo build --release -p local && cargo bench -p benches --bench load_spike`; the number of waves may follow after `--`.
+//! `cargo build --release -p server && cargo bench -p benches --bench load_spike`; the number of waves may follow after `--`.
 //! The product runs in its own process with its own folder; the models run in this process. One turn in twenty has a
 //! fault, and every answer is checked, so that the figures count complete answers only.
 #![expect(

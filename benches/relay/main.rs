@@ -1,6 +1,6 @@
 //! Measures the product's cost per token of an answer, compared with a minimal relay.
 //!
-//! `cargo build --release -p local && cargo bench -p benches --bench relay`; the number of rounds and a part of a case's name
+//! `cargo build --release -p server && cargo bench -p benches --bench relay`; the number of rounds and a part of a case's name
 //! may follow after `--`.
 //! The model, the relays, the product and its database run in their own processes, the load in this one. Processor time
 //! and memory are those of a relay's or the product's process only. The servers get the same load alternately, so that

@@ -1,6 +1,6 @@
 //! Counts the processor instructions of whole turns, with callgrind.
 //!
-//! `cargo build --release -p local && cargo bench --profile dev -p benches --bench turns`, with valgrind; part of a case's
+//! `cargo build --release -p server && cargo bench --profile dev -p benches --bench turns`, with valgrind; part of a case's
 //! name may follow after `--`, and `SERVER` names another program. The product runs in its own process under valgrind, once with its embedded database
 //! and once with a database in another process. Model, search and client run in this one and are not counted. Each case
 //! runs once before it is counted, so that connections, caches and keys are as on a warm instance.

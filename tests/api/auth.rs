@@ -10,9 +10,9 @@ use std::time::SystemTime;
 
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
-use local::{Data, Options, Server};
 use platform::settings::Settings;
 use serde_json::{Value, json};
+use server::{Data, Options, Server};
 use store::{ApiKey, NewKey};
 use support::{ApiResponse, Completion};
 use tower::ServiceExt;

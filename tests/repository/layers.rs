@@ -34,7 +34,7 @@ const LAYERS: [(&str, u8); 31] = [
     ("verify", 5),
     ("scripted-model", 5),
     ("evaluation", 5),
-    ("local", 5),
+    ("server", 5),
 ];
 
 /// Dependencies between crates of one layer, and why. Layer 1 has none.
@@ -48,9 +48,9 @@ const WITHIN_LAYER: [(&str, &str, &str); 12] = [
     ("custom-tools", "tools", "the tools of rows and of MCP servers implement `Tool`"),
     ("documents", "tools", "the document tools implement `Tool`"),
     ("evaluation", "chat", "evaluate runs turns of the whole product"),
-    ("local", "evaluation", "check and evaluate are two of its commands"),
-    ("local", "scripted-model", "the local server serves its demo"),
-    ("local", "chat", "the local server is the same product on one machine"),
+    ("server", "evaluation", "check and evaluate are two of its commands"),
+    ("server", "scripted-model", "the local server serves its demo"),
+    ("server", "chat", "the local server is the same product on one machine"),
 ];
 
 /// Dependencies that would point down and are forbidden, and why.
@@ -61,7 +61,7 @@ const FORBIDDEN: [(&str, &[&str], &str); 1] = [(
 )];
 
 /// Folders of production crates: each crate below them has a layer.
-pub(crate) const PRODUCTION: [&str; 3] = ["shared/", "functions/", "infra/local/"];
+pub(crate) const PRODUCTION: [&str; 2] = ["shared/", "functions/"];
 
 /// A crate as its `Cargo.toml` describes it.
 #[derive(Debug)]

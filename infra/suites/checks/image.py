@@ -26,7 +26,7 @@ USER = 65532
 CREDENTIAL = "Basic " + base64.b64encode(b"ann:token").decode()
 # How long a start, a stop or an answer may take at most.
 SECONDS = 60
-PDF = source.ROOT / "infra/local/tests/models/pdf/two-pages.pdf"
+PDF = source.ROOT / "functions/server/tests/models/pdf/two-pages.pdf"
 
 
 def prepare(copy, program):

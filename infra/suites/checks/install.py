@@ -128,7 +128,7 @@ def binstall():
     """Checks that the metadata names the archives that the release workflow makes, and the program in them."""
     workflow = yaml.safe_load((source.ROOT / ".github/workflows/release.yml").read_text())
     platforms = {one["platform"] for one in workflow["jobs"]["programs"]["strategy"]["matrix"]["include"]}
-    package = tomllib.loads((source.ROOT / "infra/local/Cargo.toml").read_text())["package"]
+    package = tomllib.loads((source.ROOT / "functions/server/Cargo.toml").read_text())["package"]
     overrides = package["metadata"]["binstall"]["overrides"]
     values = {"{ repo }": package["repository"], "{ version }": VERSION, "{ bin }": "lambda-chat"}
     named = set()

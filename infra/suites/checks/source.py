@@ -1,6 +1,7 @@
 """Reads settings and table names from the functions' source."""
 
 import re
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -14,9 +15,19 @@ EXTERNAL_KEY = re.compile(r"^(([A-Z0-9_]+_API|(PREVIOUS_)?ORIGIN)_KEY|AZURE_CLIE
 CONSTANT = re.compile(r'const (\w+): &str = "([^"]+)";')
 
 
+def crates():
+    """The folders of the crates that the functions link, by name."""
+    found, left = {}, ["chat", "verify"]
+    for name in left:
+        for manifest in [*ROOT.glob(f"functions/{name}/Cargo.toml"), *ROOT.glob(f"shared/{name}/Cargo.toml")]:
+            found[name] = manifest.parent
+            left += tomllib.loads(manifest.read_text())["dependencies"].keys() - set(left)
+    return [found[name] for name in sorted(found)]
+
+
 def sources():
     """The source of every crate of the functions, without tests."""
-    for folder in [*sorted((ROOT / "shared").iterdir()), *sorted((ROOT / "functions").iterdir())]:
+    for folder in crates():
         for path in sorted(folder.glob("src/**/*.rs")):
             if "tests" not in path.parts and path.name != "tests.rs":
                 yield path, TESTS.split(path.read_text())[0]

@@ -107,7 +107,7 @@ def full(work):
     """Checks that the full function is built with its features and no other, with the commit, and that it is deployed as one."""
     copy, made = work / "full", work / "full/.aws-sam/build"
     shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(source.ROOT / "infra", copy / "infra", ignore=shutil.ignore_patterns("local", "src"))
+    shutil.copytree(source.ROOT / "infra", copy / "infra", ignore=shutil.ignore_patterns("src"))
     (copy / "functions/chat").mkdir(parents=True)
     shutil.copy(source.ROOT / "functions/chat/Cargo.toml", copy / "functions/chat")
     for name in ("Cargo.toml", "LICENSE-APACHE"):
@@ -216,7 +216,7 @@ import json, sys
 if sys.argv[1] == "tree":
     print("linked v1.0.0 (registry)")
 else:
-    own = [{"name": name, "version": "0.1.0", "source": None} for name in ("chat", "verify", "local")]
+    own = [{"name": name, "version": "0.1.0", "source": None} for name in ("chat", "verify", "server")]
     linked = {"name": "linked", "version": "1.0.0", "source": "registry", "license": "MIT/Apache-2.0", "repository": None, "homepage": "h"}
     print(json.dumps({"packages": [*own, {**linked, "license_file": None, "manifest_path": __file__}]}))
 """
@@ -277,7 +277,7 @@ def release(work):
     for file in ("template.yaml", "parameters.example.json", "Cargo.toml", "CHANGELOG.md", "LICENSE", "LICENSE-APACHE", "LICENSE-MIT"):
         copy.mkdir(exist_ok=True)
         shutil.copy(source.ROOT / file, copy)
-    shutil.copytree(source.ROOT / "infra", copy / "infra", ignore=shutil.ignore_patterns("suites", "local"))
+    shutil.copytree(source.ROOT / "infra", copy / "infra", ignore=shutil.ignore_patterns("suites"))
     made, programs = copy / "release", copy / "bin"
     for folder in (made, programs):
         folder.mkdir()
@@ -344,7 +344,7 @@ def release(work):
     for name in ("vectors.yaml", "attachments.yaml", "waf.yaml", "budget.yaml", "bootstrap.yaml", "chat-full.cdx.json"):
         if f"release/{name}" not in (copy / "published").read_text():
             yield f"publish: the release lacks {name}"
-    components = json.loads((made / "local.cdx.json").read_text())["components"]
+    components = json.loads((made / "server.cdx.json").read_text())["components"]
     if [(one["purl"], one["licenses"]) for one in components] != [("pkg:cargo/linked@1.0.0", [{"expression": "MIT OR Apache-2.0"}])]:
         yield f"sbom: it lists {components}"
     if "release/lambda-chat-image.tar" not in (copy / "published").read_text():

@@ -2,8 +2,8 @@ use std::net::Ipv4Addr;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use local::{Data, Options, Server};
 use platform::settings::Settings;
+use server::{Data, Options, Server};
 use tempfile::TempDir;
 
 use crate::{Client, FakeModel, FakeTavily, MODEL, MODEL_KEY, SEARCH_KEY, with_timeout};

@@ -1,8 +1,7 @@
 //! The whole product on one machine: every route on one port, DynamoDB in the process, demo endpoints for all that is
 //! not configured.
 //!
-//! `cargo run` and the tests call [`Server::start`]. The server's own requests to
-//! its database use no socket (`local_dynamodb`).
+//! `cargo run` and the tests call [`Server::start`]. The server's own requests to its database use no socket.
 
 mod articles;
 mod backup;

@@ -7,9 +7,9 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use local::{Data, Options, Server};
 use platform::settings::Settings;
 use serde_json::{Value, json};
+use server::{Data, Options, Server};
 use tempfile::TempDir;
 
 /// Runs the program on a data folder; returns its exit code, standard output and error stream.

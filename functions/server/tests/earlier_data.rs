@@ -14,9 +14,9 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use axum::routing::post;
 use axum::{Json, Router};
-use local::{Data, Options, Server};
 use platform::settings::Settings;
 use serde_json::{Value, json};
+use server::{Data, Options, Server};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
