@@ -17,7 +17,11 @@ async fn demo_answers_a_question_from_search_results() {
         let result = turn.events_of("tool_result")[0];
         assert_eq!((&result["ok"], turn.finish_reason()), (&true.into(), "stop"), "{question}");
         let after = turn.0.iter().skip(at("tool_result")).filter(|event| event["type"] == "content").count();
-        assert!(after > 0 && !result["sources"].as_array().unwrap().is_empty(), "{question}");
+        let titles: Vec<_> = result["sources"].as_array().unwrap().iter().map(|source| &source["title"]).collect();
+        assert!(
+            after > 0 && [["配置真实的联网搜索"], ["Configure real web search"]].iter().any(|one| titles == *one),
+            "{titles:?}"
+        );
         assert_eq!((app.model.requests().len(), app.search.requests().len()), (0, 0));
     }
 }
@@ -45,7 +49,7 @@ async fn prepared_turn_searches_twice_reads_and_cites() {
         let last_call = order.iter().rposition(|kind| *kind == "tool_call").unwrap();
         assert!(order[..last_call].contains(&"thinking") && order[last_call..].contains(&"content"), "{order:?}");
         let text = turn.content();
-        let expected = format!("https://lambda-chat.example/{language}/");
+        let expected = format!("{}/demo/{language}/", app.base());
         let cited: Vec<_> = sources_by_mark(turn).into_iter().filter(|(mark, _)| text.contains(mark)).collect();
         assert!(cited.len() >= 3 && !text.contains('@') && text.contains("$$"), "{text}");
         assert!(cited.iter().all(|(_, source)| source["url"].as_str().unwrap().starts_with(&expected)), "{cited:?}");
@@ -91,11 +95,16 @@ async fn prepared_turn_needs_the_demo_search() {
 async fn demo_has_documents_until_a_model_is_configured() {
     let app = TestApp::start_with(&NOTHING_CONFIGURED).await;
     for (question, cited) in [
-        ("文档里说对话保存在哪里？", "- 对话和消息保存在 DynamoDB 里。 `zh/conversations.md:3`"),
-        ("Where are conversations kept?", "- Conversations and messages are kept in DynamoDB. `en/conversations.md:3`"),
+        ("文档里说对话保存在哪里？", "**对话和消息保存在 DynamoDB 里** `zh/conversations.md:3`，"),
+        (
+            "Where are conversations kept?",
+            "**Conversations and messages are kept in DynamoDB** `en/conversations.md:3`.",
+        ),
     ] {
         let turn = app.chat(&json!({"message": question, "agentId": "documents"})).await;
-        assert!(turn.content().contains(cited), "{}", turn.content());
+        assert!(turn.content().starts_with(cited), "{}", turn.content());
+        let pattern = turn.events_of("tool_call")[0]["arguments"]["pattern"].as_str().unwrap();
+        assert!(pattern.contains(r"DynamoDB|\.data|"), "{pattern}");
     }
     let line = app.get("/api/documents/en/conversations.md?lines=3-3").await;
     assert_eq!(line.text(), "Conversations and messages are kept in DynamoDB.\n");
@@ -107,13 +116,57 @@ async fn demo_has_documents_until_a_model_is_configured() {
 #[tokio::test]
 async fn demo_suggests_questions_after_prepared_turns() {
     let app = TestApp::start_with(&NOTHING_CONFIGURED).await;
-    for (question, expected) in [(PREPARED[1].0, "What happens if my connection drops?\n"), ("Hi", "")] {
+    for (question, expected) in
+        [(PREPARED[1].0, "What happens if my connection drops?\n"), ("Hi", "What is Lambda Chat?\n")]
+    {
         let content = format!("A user asked:\n{question}\n\nThe answer was:\n1\n\nWrite three short questions.");
         let body = json!({"model": "demo", "tool_choice": "none", "messages": [{"role": "user", "content": content}]});
         let reply = app.post("/v1/chat/completions", &body).await.ok();
         let text = reply["choices"][0]["message"]["content"].as_str().unwrap();
-        assert_eq!((text.starts_with(expected), text.contains('?')), (true, !expected.is_empty()), "{text}");
+        assert!(text.starts_with(expected), "{text}");
     }
+}
+
+#[tokio::test]
+async fn free_question_gets_a_cited_answer_and_one_note() {
+    let app = TestApp::start_with(&NOTHING_CONFIGURED).await;
+    let first = app.send_message("what is lambda chat").await;
+    let [text, expected] = [first.content(), "**Lambda Chat is a self-hosted AI chat**".to_owned()];
+    assert!(text.starts_with(&expected) && text.ends_with("*This is a scripted demo. Set a key, such as `ANTHROPIC_API_KEY`, and restart the server for a real model.*"), "{text}");
+    let next = app.chat(&json!({"message": "how do i deploy this", "conversationId": first.conversation_id()})).await;
+    assert!(
+        next.content().contains("`sam build && sam deploy`") && !next.content().contains("scripted demo"),
+        "{}",
+        next.content()
+    );
+    let marks = sources_by_mark(&next);
+    assert!(
+        marks.iter().any(|(mark, source)| next.content().contains(mark)
+            && source["title"] == "Run it on a laptop, or deploy it to AWS")
+    );
+}
+
+#[tokio::test]
+async fn cited_addresses_open_where_the_client_is() {
+    let app = TestApp::start_with(&NOTHING_CONFIGURED).await;
+    let turn = app.send_message("What is Lambda Chat?").await;
+    let streamed = turn.events_of("tool_result")[0]["sources"][0]["url"].clone();
+    let id = turn.conversation_id();
+    let stored = app.get(&format!("/api/conversations/{id}")).await.ok();
+    let exported = app.get(&format!("/api/conversations/{id}/export?format=json")).await.ok();
+    let markdown = app.get(&format!("/api/conversations/{id}/export?format=markdown")).await.text();
+    assert_eq!(streamed, format!("{}/demo/en/overview", app.base()));
+    assert_eq!(stored["messages"][1]["sources"][0]["url"], streamed);
+    assert_eq!(exported["messages"][1]["sources"][0]["url"], streamed);
+    assert!(markdown.contains(&format!("[^1]: What Lambda Chat is <{}>", streamed.as_str().unwrap())), "{markdown}");
+    assert!(
+        ![stored.to_string(), exported.to_string(), markdown].iter().any(|text| text.contains("lambda-chat.example"))
+    );
+    let proxied = app.send("GET", &format!("/api/conversations/{id}"), &[("x-forwarded-proto", "https")], "").await;
+    let secure = streamed.as_str().unwrap().replace("http://", "https://");
+    assert_eq!(proxied.ok()["messages"][1]["sources"][0]["url"], secure);
+    let page = app.get("/demo/en/overview").await;
+    assert!(page.text().contains("<h1>What Lambda Chat is</h1>"));
 }
 
 #[tokio::test]

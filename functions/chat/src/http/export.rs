@@ -1,6 +1,6 @@
 //! `GET /api/conversations/{id}/export`: the shown branch as Markdown, or the whole tree as JSON, page by page.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::time::SystemTime;
 
@@ -96,13 +96,13 @@ async fn write_json(store: &Store, owner: &Owner, head: Conversation, parts: &Pa
     Ok(())
 }
 
-/// Writes the shown branch, with a footnote for each source.
+/// Writes the shown branch, with a footnote for each cited source.
 async fn write_markdown(store: &Store, owner: &Owner, head: Conversation, parts: &Parts) -> Result<(), ReadError> {
     let names = match Language::of(&head.title) {
         Language::Zh => ["用户", "助手"],
         Language::En => ["User", "Assistant"],
     };
-    let (mut sources, mut cursor) = (BTreeMap::new(), None::<String>);
+    let (mut sources, mut cited, mut cursor) = (BTreeMap::new(), BTreeSet::new(), None::<String>);
     let mut part = format!("# {}\n\n", one_line(&head.title, usize::MAX));
     loop {
         let query = MessageQuery { limit: 100, cursor: cursor.as_deref(), ..MessageQuery::default() };
@@ -111,7 +111,7 @@ async fn write_markdown(store: &Store, owner: &Owner, head: Conversation, parts:
             sources.extend(message.sources.into_iter().map(|source| (source.index, source)));
             let (name, text) = match message.role {
                 Role::User => (names[0], with_file_names(message.content, &message.attachments)),
-                Role::Assistant => (names[1], with_footnotes(&message.content, &sources)),
+                Role::Assistant => (names[1], with_footnotes(&message.content, &sources, &mut cited)),
             };
             let _ = write!(part, "## {name}\n\n{text}\n\n");
         }
@@ -124,10 +124,11 @@ async fn write_markdown(store: &Store, owner: &Owner, head: Conversation, parts:
             break;
         }
     }
-    let footnotes = sources.values().map(|Source { index, title, url, .. }| {
-        let title = one_line(title, usize::MAX).replace(['[', ']', '<', '>', '\\'], " ");
-        format!("[^{index}]: {title} <{}>\n", url.replace(['<', '>', ' ', '\n'], ""))
-    });
+    let footnotes =
+        cited.iter().filter_map(|number| sources.get(number)).map(|Source { index, title, url, .. }| {
+            let title = one_line(title, usize::MAX).replace(['[', ']', '<', '>', '\\'], " ");
+            format!("[^{index}]: {title} <{}>\n", url.replace(['<', '>', ' ', '\n'], ""))
+        });
     let _gone = parts.send(Ok(footnotes.collect())).await;
     Ok(())
 }
@@ -138,13 +139,14 @@ fn with_file_names(text: String, files: &[Attachment]) -> String {
     names.chain([text]).collect()
 }
 
-/// The text with a footnote for each citation of a known source.
-fn with_footnotes(text: &str, sources: &BTreeMap<usize, Source>) -> String {
+/// The text with a footnote for each citation of a known source, whose numbers are added to the cited ones.
+fn with_footnotes(text: &str, sources: &BTreeMap<usize, Source>, cited: &mut BTreeSet<usize>) -> String {
     let (mut scanner, mut parts) = (CitationScanner::default(), Vec::new());
     scanner.push(text, &mut parts);
     scanner.finish(&mut parts);
     let part = |part| match part {
         AnswerPart::Citation { numbers, .. } if numbers.iter().all(|number| sources.contains_key(number)) => {
+            cited.extend(&numbers);
             numbers.iter().map(|number| format!("[^{number}]")).collect::<Vec<_>>().concat()
         }
         AnswerPart::Citation { raw: text, .. } | AnswerPart::Text(text) => text,

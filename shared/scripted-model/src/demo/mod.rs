@@ -18,11 +18,14 @@ use domain::Language;
 use serde::Deserialize;
 use tempfile::TempDir;
 
-pub use self::pages::page_routes;
+pub use self::pages::{page_routes, with_own_addresses};
 
 /// The site of the built-in pages for search and model, which read no address of this machine. The name is reserved and
-/// never resolves (RFC 2606, section 2); the chat page opens such an address at its own server, below `demo`.
+/// never resolves (RFC 2606, section 2); responses have the server's own address instead, below `demo`.
 const SITE: &str = "https://lambda-chat.example/";
+
+/// The page that a search finds if no other matches: how to search more than the pages.
+const NO_MATCH: &str = "search";
 
 /// More than a conversation with pictures has.
 const MAX_PROMPT_BYTES: usize = 64 * 1024 * 1024;
@@ -91,6 +94,8 @@ pub(super) struct Conversation {
     pub(super) small_talk: Vec<SmallTalk>,
     /// Beginnings of a question that do not help a search.
     pub(super) question_prefixes: Vec<String>,
+    /// Beginnings of a request for questions that may follow an answer, before the question of that answer.
+    pub(super) follow_up_prompts: Vec<String>,
     /// Terms that do not help a search of documents, in lower case.
     pub(super) stop_terms: Vec<String>,
     /// Phrases of Chinese questions that do not help it.
@@ -104,12 +109,12 @@ pub(super) struct Conversation {
 #[serde(rename_all = "camelCase")]
 pub(super) struct Wordings {
     pub(super) thinking: Texts,
+    pub(super) thinking_about_documents: Texts,
     pub(super) no_tools: Texts,
     pub(super) note: Texts,
     pub(super) nothing_found: Texts,
     pub(super) found: Texts,
     pub(super) unrelated: Texts,
-    pub(super) tool_output: Texts,
     pub(super) lines_found: Texts,
     pub(super) no_lines_found: Texts,
     pub(super) file_lines: Texts,
@@ -146,7 +151,27 @@ pub fn write_documents() -> io::Result<TempDir> {
     Ok(folder)
 }
 
-/// All pages; the first ones are the results of a query that matches none.
+/// A text in lower case as terms, with a space on both sides of each; Chinese terms are together.
+pub(super) fn spaced(text: &str) -> String {
+    let mut spaced = String::from(" ");
+    for c in text.to_lowercase().chars() {
+        let last = spaced.chars().next_back().unwrap_or(' ');
+        if last != ' ' && (!c.is_alphanumeric() || last.is_ascii() != c.is_ascii()) {
+            spaced.push(' ');
+        }
+        spaced.extend(Some(c).filter(|c| c.is_alphanumeric()));
+    }
+    spaced + " "
+}
+
+/// A spaced text without a phrase; `None` if it does not have the phrase. Chinese has no spaces between terms.
+pub(super) fn without_phrase(text: &str, phrase: &str) -> Option<String> {
+    let phrase = spaced(phrase);
+    let phrase = if phrase.is_ascii() { &phrase } else { phrase.trim() };
+    text.contains(phrase).then(|| text.replace(phrase, "  "))
+}
+
+/// All pages.
 pub(super) static PAGES: LazyLock<Vec<Page>> =
     LazyLock::new(|| serde_json::from_str(include_str!("../../demo/pages.json")).unwrap_or_default());
 

@@ -1,14 +1,18 @@
 //! The built-in pages for people: `GET /demo/{language}/{slug}`, without a script and without data of users.
 
 use axum::Router;
-use axum::extract::Path;
-use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, Request};
+use axum::http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST};
+use axum::http::uri::Authority;
+use axum::middleware::{Next, from_fn};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use domain::{ErrorCode, Language};
+use http_body_util::BodyExt;
 use web::ApiError;
 
-use crate::demo::{PageText, page_at};
+use crate::demo::{PageText, SITE, page_at};
 
 const POLICY: &str =
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -18,6 +22,32 @@ pub fn page_routes() -> Router {
     let style =
         || async { ([(CONTENT_TYPE, "text/css"), (CACHE_CONTROL, "no-cache")], include_str!("../../demo/page.css")) };
     Router::new().route("/demo/page.css", get(style)).route("/demo/{language}/{slug}", get(page))
+}
+
+/// Routes whose responses have the addresses of the pages at this server, as its client names it.
+pub(crate) fn with_own_addresses(routes: Router) -> Router {
+    routes.layer(from_fn(name_own_pages))
+}
+
+async fn name_own_pages(request: Request, next: Next) -> Response {
+    let host = request.headers().get(HOST).and_then(|host| Authority::try_from(host.as_bytes()).ok());
+    let is_secure = request.headers().get("x-forwarded-proto").is_some_and(|scheme| scheme == "https");
+    let mut response = next.run(request).await;
+    let content_type = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let is_answer =
+        ["application/json", "text/event-stream", "text/markdown"].iter().any(|kind| content_type.starts_with(kind));
+    let Some(host) = host.filter(|_| is_answer) else { return response };
+    let site = format!("{}://{host}/demo/", if is_secure { "https" } else { "http" });
+    response.headers_mut().remove(CONTENT_LENGTH);
+    response.map(|body| Body::new(body.map_frame(move |frame| frame.map_data(|data| replace_site(data, &site)))))
+}
+
+/// Addresses are whole in a frame: a frame has whole events or rows, and the demo model writes no address.
+fn replace_site(data: Bytes, site: &str) -> Bytes {
+    match std::str::from_utf8(&data) {
+        Ok(text) if text.contains(SITE) => text.replace(SITE, site).into(),
+        _ => data,
+    }
 }
 
 async fn page(Path((language, slug)): Path<(String, String)>) -> Response {

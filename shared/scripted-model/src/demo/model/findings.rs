@@ -12,8 +12,9 @@ pub(super) enum Findings {
     DocumentLines {
         lines: Vec<(String, String)>,
     },
-    /// Output of another tool, line by line.
+    /// Output of another tool: a result, or the title of a page with its number, and its lines.
     ToolOutput {
+        title: String,
         lines: Vec<String>,
     },
     /// No result, for this reason; it may be empty.
@@ -41,6 +42,8 @@ const ENTRY: &str = r"(?m)^(?P<number>[0-9]+)\. (?P<title>.*)\n(?:来源：|Sour
 const END: &str = r"\n(?:（结果已截断|\(Results truncated|（说明：|\(Note: )";
 
 const CONTENT: [&str; 2] = ["内容：", "Content: "];
+const PAGE_NUMBER: [&str; 2] = ["编号：", "Number: "];
+const PAGE_TITLE: [&str; 2] = ["标题：", "Title: "];
 const FAILURE: [&str; 2] = ["搜索失败:", "Search failed:"];
 
 const SEARCH_RESULTS: (&str, &str) = ("<search_results>", "</search_results>");
@@ -85,8 +88,8 @@ impl Findings {
             if let Ok(DocumentMatches { matches }) = serde_json::from_str(result) {
                 return Self::DocumentLines { lines: matches.into_iter().flat_map(FileMatches::into_lines).collect() };
             }
-            if let Some(lines) = tool_output_lines(result) {
-                return Self::ToolOutput { lines };
+            if let Some((title, lines)) = tool_output(result) {
+                return Self::ToolOutput { title, lines };
             }
             let reason = inside(text, SEARCH_ERROR).next().unwrap_or_default();
             return Self::Failed { reason: strip_any(reason, FAILURE).unwrap_or(reason).trim().to_owned() };
@@ -111,13 +114,18 @@ fn tool_result(text: &str) -> &str {
     framed.map_or(text, |(result, _)| result).trim()
 }
 
-/// Returns the lines of another tool's result; `None` for its failures.
-fn tool_output_lines(result: &str) -> Option<Vec<String>> {
+/// Returns the title and the lines of another tool's result; `None` for its failures.
+fn tool_output(result: &str) -> Option<(String, Vec<String>)> {
     if let Some(page) = inside(result, PAGE).next() {
-        return Some(page.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect());
+        let field = |names| page.lines().find_map(|line| strip_any(line, names));
+        let title = format!("{} [{}]", field(PAGE_TITLE)?, field(PAGE_NUMBER)?);
+        let start = CONTENT.iter().find_map(|name| Some(page.find(name)? + name.len()))?;
+        // The heading repeats the title.
+        let lines = page[start..].lines().filter(|line| !line.trim().is_empty() && !line.starts_with("# "));
+        return Some((title, lines.map(str::to_owned).collect()));
     }
     let sum: Sum = serde_json::from_str(result).ok()?;
-    Some(vec![format!("{} = {}", sum.expression, sum.result)])
+    Some((format!("{} = {}", sum.expression, sum.result), Vec::new()))
 }
 
 fn inside<'a>(text: &'a str, (open, close): (&'a str, &'a str)) -> impl Iterator<Item = &'a str> {
@@ -197,13 +205,16 @@ mod tests {
 
     #[test]
     fn other_tools_output_parses_with_and_without_tags() {
-        let output =
-            |lines: &[&str]| Findings::ToolOutput { lines: lines.iter().map(|line| (*line).to_owned()).collect() };
+        let output = |title: &str, lines: &[&str]| Findings::ToolOutput {
+            title: title.to_owned(),
+            lines: lines.iter().map(|line| (*line).to_owned()).collect(),
+        };
         let sum = r#"{"expression":"1+1","result":"2","exact":true}"#;
         let framed = |text: &str| format!("结果：\n\n<tool_result name=\"x\">\n{text}\n</tool_result>\n\n请回答。");
-        for (text, lines) in [(sum, &["1+1 = 2"][..]), ("<page>\n标题：t\n\n内容：c\n</page>", &["标题：t", "内容：c"])]
-        {
-            assert_eq!([Findings::read(text), Findings::read(&framed(text))], [output(lines), output(lines)], "{text}");
+        let page = "<page>\n编号：3\n标题：t\n来源：https://a.example/\n内容：# t\n\nc\nd\n</page>";
+        for (text, expected) in [(sum, output("1+1 = 2", &[])), (page, output("t [3]", &["c", "d"]))] {
+            assert_eq!(Findings::read(text), expected);
+            assert_eq!(Findings::read(&framed(text)), expected);
             assert!(Findings::are_in(&framed(text)));
         }
         let found = r#"{"matches":[{"file":"a/b.md","lines":["3:x: y","7:z"]}],"count":2,"files":1,"truncated":false}"#;

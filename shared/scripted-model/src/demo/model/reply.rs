@@ -7,7 +7,7 @@ use domain::{Language, one_line};
 use crate::demo::model::findings::{Findings, Page};
 use crate::demo::model::planned_call::{PlannedCall, small_talk, terms};
 use crate::demo::model::request::{AttachedFiles, Situation};
-use crate::demo::{CONVERSATION, SITE};
+use crate::demo::{CONVERSATION, NO_MATCH, SITE};
 
 const MAX_QUERY_CHARS: usize = 120;
 
@@ -38,10 +38,10 @@ pub(super) struct Reply {
 pub(super) fn reply(situation: &Situation) -> Reply {
     let Situation { question, language, may_search, has_documents, planned_call, findings, files, .. } = situation;
     if let Some(findings) = findings {
-        return text_reply(&render_findings(findings, question, *language));
+        return noted_reply(render_findings(findings, question, *language), situation);
     }
     if *files != AttachedFiles::default() {
-        return text_reply(&render_files(files, question, *language));
+        return noted_reply(render_files(files, question, *language), situation);
     }
     if let (Some(planned_call), true) = (planned_call, may_search) {
         return Reply { calls: vec![planned_call.clone()], ..Reply::default() };
@@ -50,16 +50,27 @@ pub(super) fn reply(situation: &Situation) -> Reply {
     match (small_talk(question), may_search) {
         (Some(talk), _) => text_reply(talk.answer.of(*language)),
         (None, false) => text_reply(texts.no_tools.of(*language)),
-        (None, true) => {
-            let call = if *has_documents {
-                PlannedCall::document_search(question)
-            } else {
-                PlannedCall::search(query(question))
-            };
-            let thinking = texts.thinking.with(call.tool, *language);
-            Reply { thinking, calls: vec![call], ..Reply::default() }
-        }
+        (None, true) if *has_documents => document_search(question, *language),
+        (None, true) => web_search(question, *language),
     }
+}
+
+pub(super) fn document_search(question: &str, language: Language) -> Reply {
+    let thinking = CONVERSATION.texts.thinking_about_documents.of(language).clone();
+    Reply { thinking, calls: vec![PlannedCall::document_search(question)], ..Reply::default() }
+}
+
+fn web_search(question: &str, language: Language) -> Reply {
+    let call = PlannedCall::search(query(question));
+    let thinking = CONVERSATION.texts.thinking.with(call.tool, language);
+    Reply { thinking, calls: vec![call], ..Reply::default() }
+}
+
+/// A text with the note on real models, which the first such answer of a conversation has.
+pub(super) fn noted_reply(text: String, situation: &Situation) -> Reply {
+    let note = CONVERSATION.texts.note.of(situation.language);
+    let text = if situation.is_noted { text } else { format!("{text}\n\n{note}") };
+    Reply { text, ..Reply::default() }
 }
 
 pub(super) fn text_reply(text: &str) -> Reply {
@@ -87,7 +98,7 @@ fn strip_prefix_ignoring_case<'a>(text: &'a str, opening: &str) -> Option<&'a st
 
 fn render_findings(findings: &Findings, question: &str, language: Language) -> String {
     let texts = &CONVERSATION.texts;
-    let body = match findings {
+    match findings {
         Findings::SearchResults { pages } if pages.is_empty() => texts.nothing_found.of(language).clone(),
         Findings::SearchResults { pages } => render_pages(pages, question, language),
         Findings::DocumentLines { lines } if lines.is_empty() => texts.no_lines_found.of(language).clone(),
@@ -95,27 +106,36 @@ fn render_findings(findings: &Findings, question: &str, language: Language) -> S
             let lines = best_lines(lines, question).join("\n");
             format!("{}\n\n{lines}", texts.lines_found.with(&quote(question), language))
         }
-        Findings::ToolOutput { lines } => {
-            let lines: Vec<String> = lines.iter().map(|line| format!("- {}", quote(line))).collect();
-            format!("{}\n\n{}", texts.tool_output.of(language), lines.join("\n"))
+        Findings::ToolOutput { title, lines } => {
+            let lines: Vec<String> = lines.iter().map(|line| format!("\n- {}", quote(line))).collect();
+            format!("**{}**\n{}", quote(title), lines.concat()).trim_end().to_owned()
         }
         Findings::Failed { reason } if reason.is_empty() => texts.tool_failed.of(language).clone(),
         Findings::Failed { reason } => texts.search_failed.with(&plain(reason), language),
-    };
-    format!("{body}\n\n{}", texts.note.of(language))
+    }
 }
 
+/// What pages have about the question. The demo's own have nothing: questions that they answer have a prepared turn.
 fn render_pages(pages: &[Page], question: &str, language: Language) -> String {
+    let texts = &CONVERSATION.texts;
+    if pages.iter().all(|page| page.url.starts_with(SITE)) {
+        let limits = pages.iter().find(|page| page.url.ends_with(NO_MATCH));
+        let citation = limits.map(|page| citation(&page.number, language)).unwrap_or_default();
+        return texts.unrelated.with(&citation, language);
+    }
     let terms = terms(question);
     let counts = pages.iter().map(|page| count(&terms, &page.title) + count(&terms, &page.content));
     let counts: Vec<usize> = counts.collect();
     let best = counts.iter().max().copied().unwrap_or_default();
-    let texts = &CONVERSATION.texts;
-    let is_unrelated = best == 0 && pages.iter().all(|page| page.url.starts_with(SITE));
-    let head = if is_unrelated { &texts.unrelated } else { &texts.found };
     let related = pages.iter().zip(counts).filter(|(_, count)| count * 2 >= best);
     let bullets: Vec<String> = related.map(|(page, _)| bullet(page, &terms, language)).collect();
-    format!("{}\n\n{}", head.with(&quote(question), language), bullets.join("\n"))
+    format!("{}\n\n{}", texts.found.with(&quote(question), language), bullets.join("\n"))
+}
+
+/// The citation of a page after a text.
+pub(super) fn citation(number: &str, language: Language) -> String {
+    let gap = if language == Language::Zh { "" } else { " " };
+    format!("{gap}[{number}]")
 }
 
 /// What the files of the question have about it, as references that the page opens.
@@ -132,7 +152,6 @@ fn render_files(files: &AttachedFiles, question: &str, language: Language) -> St
     if files.has_pictures {
         parts.push(texts.pictures.of(language).clone());
     }
-    parts.push(texts.note.of(language).clone());
     parts.join("\n\n")
 }
 

@@ -2,6 +2,7 @@ use domain::Language;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::demo::CONVERSATION;
 use crate::demo::model::findings::{Findings, Page};
 use crate::demo::model::planned_call::{DOCUMENT_TOOL, PlannedCall, TOOL};
 
@@ -44,6 +45,8 @@ pub(super) struct Situation {
     /// Results of the call in the model's last reply, if that was a call.
     pub(super) findings: Option<Findings>,
     pub(super) files: AttachedFiles,
+    /// Whether an earlier answer has the note on real models.
+    pub(super) is_noted: bool,
 }
 
 /// What is attached to the question.
@@ -74,7 +77,20 @@ impl Request {
         let planned_call = PlannedCall::of(&question).filter(|planned_call| self.offers(planned_call.tool));
         let (language, has_documents) = (Language::of(&question), self.offers(DOCUMENT_TOOL));
         let may_search = has_documents || self.offers(TOOL);
-        Situation { question, language, may_search, has_documents, planned_call, rounds, pages, findings, files }
+        let note = CONVERSATION.texts.note.of(language);
+        let is_noted = self.messages.iter().any(|one| one.role == "assistant" && one.text().contains(note));
+        Situation {
+            question,
+            language,
+            may_search,
+            has_documents,
+            planned_call,
+            rounds,
+            pages,
+            findings,
+            files,
+            is_noted,
+        }
     }
 
     pub(super) fn text(&self) -> String {

@@ -48,7 +48,7 @@ fn reply_to(request: &Request) -> String {
 
 #[test]
 fn question_becomes_search_call_in_prompted_format() {
-    let expected = "<think>这个问题我自己答不了：我是演示模型，没有任何知识。先用 search_web 查，再根据结果回答。</think>\
+    let expected = "<think>这个问题先用 search_web 查一下，再根据结果回答。</think>\
         <tool_call>{\"tool\": \"search_web\", \"query\": \"今天的新闻有哪些\"}</tool_call>";
     assert_eq!(reply_text(TEACHING, &[("user", "今天的新闻有哪些？")]), expected);
     let english = reply_text(TEACHING, &[("user", "Who won the last race?")]);
@@ -77,15 +77,20 @@ fn attached_files_answer_their_question() {
 }
 
 #[test]
-fn unrelated_pages_are_named_as_such() {
-    let found = |question: &str, site: &str| {
-        let results = RESULTS.replace("https://a.example/", site);
+fn unknown_question_gets_the_limits_of_the_demo() {
+    let found = |question: &str, address: &str| {
+        let results = RESULTS.replace("https://a.example/1", address);
         let call = r#"<tool_call>{"tool": "search_web", "query": "x"}</tool_call>"#;
         reply_text(TEACHING, &[("user", question), ("assistant", call), ("user", &results)])
     };
-    assert!(found("天气", crate::demo::SITE).starts_with("演示搜索只有几页关于 Lambda Chat 的说明，都与“天气”无关。"));
-    assert!(found("标题", crate::demo::SITE).starts_with("关于“标题”，搜索到这些网页："));
-    assert!(found("天气", "https://a.example/").starts_with("关于“天气”，搜索到这些网页："));
+    let chinese = found("天气", "https://lambda-chat.example/zh/search");
+    assert!(
+        chinese.starts_with("这个问题我答不了：") && chinese.contains("说明[1]。") && !chinese.contains("标题"),
+        "{chinese}"
+    );
+    let english = found("weather", "https://lambda-chat.example/en/cost");
+    assert!(english.starts_with("I can’t answer that:") && !english.contains('['), "{english}");
+    assert!(found("天气", "https://a.example/1").starts_with("关于“天气”，搜索到这些网页："));
 }
 
 #[test]
@@ -98,7 +103,7 @@ fn closing_tag_in_question_is_escaped() {
 fn answer_cites_results_and_names_demo_model() {
     let call = r#"好的。<tool_call>{"tool": "search_web", "query": "天气"}</tool_call>"#;
     let reply = reply_text(TEACHING, &[("user", "天气"), ("assistant", call), ("user", RESULTS)]);
-    let expected = "关于“天气”，搜索到这些网页：\n\n- **标题**：第一句。第二句。 [1]\n\n内置的演示模型只复述";
+    let expected = "关于“天气”，搜索到这些网页：\n\n- **标题**：第一句。第二句。 [1]\n\n*这是脚本演示。";
     assert!(reply.starts_with(expected), "{reply}");
     assert!(reply.contains("`ARK_API_KEY`"), "{reply}");
 }
@@ -108,7 +113,7 @@ fn answer_uses_question_language_without_tools_too() {
     let call = r#"<tool_call>{"tool": "search_web", "query": "weather"}</tool_call>"#;
     let reply = reply_text("", &[("user", "weather"), ("assistant", call), ("user", RESULTS)]);
     assert!(reply.starts_with("These pages were found for “weather”:\n\n- **标题**"), "{reply}");
-    assert!(reply.contains("The built-in demo model only repeats"), "{reply}");
+    assert!(reply.contains("*This is a scripted demo."), "{reply}");
 }
 
 #[test]
@@ -126,7 +131,7 @@ fn question_about_documents_is_answered_with_cited_lines() {
     let offer = "### grep_search - search";
     let call = reply_text(offer, &[("user", "What did we agree on with the landlord?")]);
     let expected = r#"<tool_call>{"tool": "grep_search", "pattern": "(?i)agree|landlord"}</tool_call>"#;
-    assert!(call.contains("I’ll use grep_search") && call.ends_with(expected), "{call}");
+    assert!(call.contains("The documents should have the answer") && call.ends_with(expected), "{call}");
     let found = json!({"matches": [
         {"file": "notes.md", "lines": ["9:The landlord called."]},
         {"file": "contracts/lease.md", "lines": ["2:# Agreed with the landlord", "3:nothing"]},
@@ -134,7 +139,7 @@ fn question_about_documents_is_answered_with_cited_lines() {
     let result = format!("<tool_result name=\"grep_search\">\n{found}\n</tool_result>");
     let question = [("user", "What did we agree on with the landlord?"), ("assistant", call.as_str())];
     let reply = reply_text(offer, &[&question[..], &[("user", result.as_str())]].concat());
-    let expected = "These lines of the documents match “What did we agree on with the landlord?”:\n\n\
+    let expected = "The documents have this on “What did we agree on with the landlord?”:\n\n\
         - Agreed with the landlord `contracts/lease.md:2`\n- The landlord called. `notes.md:9`\n\n";
     assert!(reply.starts_with(expected), "{reply}");
     let nothing = "<tool_result name=\"grep_search\">\n{\"matches\": []}\n</tool_result>";
@@ -144,12 +149,7 @@ fn question_about_documents_is_answered_with_cited_lines() {
 
 #[test]
 fn small_talk_is_answered_plainly() {
-    for (text, answer) in [
-        ("你好", "你好！"),
-        ("Say hello.", "Hello!"),
-        ("Thanks!", "You’re welcome!"),
-        ("你是谁？", "我是 Lambda Chat 内置的演示模型"),
-    ] {
+    for (text, answer) in [("你好", "你好！"), ("Say hello.", "Hello!"), ("Thanks!", "You’re welcome!")] {
         let reply = reply_text(TEACHING, &[("user", text)]);
         assert!(reply.starts_with(answer) && !reply.contains("<tool_call>"), "{reply}");
     }
