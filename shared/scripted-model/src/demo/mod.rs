@@ -92,8 +92,6 @@ pub(super) struct SmallTalk {
 pub(super) struct Conversation {
     /// In ascending order of priority for the answer; the first kind only accompanies others.
     pub(super) small_talk: Vec<SmallTalk>,
-    /// Beginnings of a question that do not help a search.
-    pub(super) question_prefixes: Vec<String>,
     /// Beginnings of a request for questions that may follow an answer, before the question of that answer.
     pub(super) follow_up_prompts: Vec<String>,
     /// Terms that do not help a search of documents, in lower case.

@@ -1,8 +1,9 @@
 //! Selects the tool for a question.
 
-use std::collections::HashSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashSet};
 
-use crate::demo::{CONVERSATION, SmallTalk};
+use crate::demo::{CONVERSATION, SmallTalk, spaced, without_phrase};
 
 pub(super) const TOOL: &str = "search_web";
 
@@ -102,34 +103,28 @@ fn sum(question: &str) -> Option<String> {
 
 /// Returns the small talk that `text` is; `None` if it has anything else.
 pub(super) fn small_talk(text: &str) -> Option<&'static SmallTalk> {
-    let lower = text.to_lowercase().replace('’', "'");
-    let mut rest = lower.trim_start_matches(is_mark);
-    let mut meant = 0;
-    while !rest.is_empty() {
-        let (kind, length) = longest_phrase(rest)?;
-        meant = meant.max(kind);
-        rest = rest[length..].trim_start_matches(is_mark);
+    let talks = CONVERSATION.small_talk.iter().enumerate();
+    let phrases = talks.flat_map(|(kind, talk)| talk.phrases.iter().map(move |phrase| (kind, phrase.as_str())));
+    let (rest, counts) = take_phrases(text, phrases);
+    let meant = counts.last_key_value().map(|(kind, _)| *kind).filter(|kind| *kind > 0 && rest.trim().is_empty());
+    CONVERSATION.small_talk.get(meant?)
+}
+
+/// Takes phrases out of a text, longer ones first; returns the rest, and the number of phrases of each kind.
+pub(super) fn take_phrases<'a>(
+    text: &str,
+    phrases: impl Iterator<Item = (usize, &'a str)>,
+) -> (String, BTreeMap<usize, usize>) {
+    let (mut rest, mut counts) = (spaced(text), BTreeMap::new());
+    let mut phrases: Vec<_> = phrases.collect();
+    phrases.sort_by_key(|(_, phrase)| Reverse(phrase.len()));
+    for (kind, phrase) in phrases {
+        if let Some(without) = without_phrase(&rest, phrase) {
+            rest = without;
+            *counts.entry(kind).or_default() += 1;
+        }
     }
-    CONVERSATION.small_talk.get(meant).filter(|_| meant > 0)
-}
-
-/// The kind and the length of the longest phrase at the beginning of a text.
-fn longest_phrase(text: &str) -> Option<(usize, usize)> {
-    let kinds = CONVERSATION.small_talk.iter().enumerate();
-    let all = kinds.flat_map(|(kind, talk)| talk.phrases.iter().map(move |phrase| (kind, phrase)));
-    let fitting =
-        all.filter(|(_, phrase)| text.strip_prefix(*phrase).is_some_and(|rest| ends_at_boundary(phrase, rest)));
-    fitting.map(|(kind, phrase)| (kind, phrase.len())).max_by_key(|(_, length)| *length)
-}
-
-/// Whether a phrase ends at a word boundary; Chinese has no spaces, so any position is one.
-fn ends_at_boundary(phrase: &str, rest: &str) -> bool {
-    !phrase.is_ascii() || !rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '\'')
-}
-
-/// Whether a character is neither letter nor number: space, punctuation, emoji.
-fn is_mark(c: char) -> bool {
-    !c.is_alphanumeric()
+    (rest, counts)
 }
 
 #[cfg(test)]
@@ -142,7 +137,7 @@ mod tests {
             ("What did we agree on with the landlord?", &["agree", "landlord"]),
             ("How many deadlines in 2026?", &["deadline", "2026"]),
             ("违约金是多少？", &["违约金"]),
-            ("AWS的费用", &["aws", "费用"]),
+            ("S3的费用", &["s3", "费用"]),
             ("？", &[]),
         ];
         for (question, expected) in cases {

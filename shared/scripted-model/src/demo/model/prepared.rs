@@ -1,6 +1,5 @@
 //! Prepared turns: the calls of each round, and an answer that cites what they find.
 
-use std::cmp::Reverse;
 use std::sync::LazyLock;
 
 use domain::Language;
@@ -8,10 +7,10 @@ use regex::{Captures, Regex};
 use serde::Deserialize;
 
 use crate::demo::model::findings::Findings;
-use crate::demo::model::planned_call::{PlannedCall, small_talk, terms};
+use crate::demo::model::planned_call::{PlannedCall, small_talk, take_phrases, terms};
 use crate::demo::model::reply::{Reply, citation, document_search, noted_reply, text_reply};
 use crate::demo::model::request::{AttachedFiles, Situation};
-use crate::demo::{CONVERSATION, SITE, Texts, spaced, without_phrase};
+use crate::demo::{CONVERSATION, SITE, Texts, spaced};
 
 /// All turns; the first one is about the demo itself.
 static TURNS: LazyLock<Vec<PreparedTurn>> =
@@ -56,8 +55,11 @@ impl PreparedTurn {
         let has_other_reply = situation.planned_call.is_some() || situation.files != AttachedFiles::default();
         let turn = Self::find(question).filter(|_| *may_search && !has_other_reply)?;
         if *has_documents {
-            let searched = || (*rounds == 1).then(|| document_search(question, *language));
-            return if *rounds == 0 { Some(turn.pattern(*language)) } else { turn.answer(situation).or_else(searched) };
+            let call = match rounds {
+                0 => PlannedCall::documents(turn.pattern.of(*language).clone()),
+                _ => PlannedCall::document_search(question),
+            };
+            return turn.answer(situation).or_else(|| (*rounds < 2).then(|| document_search(call, *language)));
         }
         let is_found = |page: &str| situation.pages.iter().any(|found| found.url == address(page, *language));
         let Some(round) = turn.rounds.get(*rounds) else { return turn.answer(situation) };
@@ -73,21 +75,13 @@ impl PreparedTurn {
     /// The turn with most phrases of a question, the last one of equal turns; `None` if the question has as many other
     /// terms, which make it a question on something else.
     fn on_topic(question: &str) -> Option<&'static Self> {
-        let phrases = TURNS.iter().enumerate().flat_map(|(at, turn)| turn.phrases.iter().map(move |text| (at, text)));
-        let mut phrases: Vec<_> = phrases.collect();
-        phrases.sort_by_key(|(_, phrase)| Reverse(phrase.len()));
-        let (mut rest, mut counts) = (spaced(question), vec![0; TURNS.len()]);
-        let is_on_product = rest.contains(PRODUCT);
-        for (at, phrase) in phrases {
-            if let Some(without) = without_phrase(&rest, phrase) {
-                rest = without;
-                counts[at] += 1;
-            }
-        }
+        let turns = TURNS.iter().enumerate();
+        let phrases = turns.flat_map(|(at, turn)| turn.phrases.iter().map(move |phrase| (at, phrase.as_str())));
+        let (rest, counts) = take_phrases(question, phrases);
         let others = terms(&rest).into_iter().filter(|term| term.chars().count() > 1).count();
-        let is_on_topic = is_on_product || counts.iter().sum::<usize>() > others;
-        let (at, _) = counts.iter().enumerate().max_by_key(|(_, count)| **count)?;
-        TURNS.get(at).filter(|_| is_on_topic)
+        let is_on_topic = spaced(question).contains(PRODUCT) || counts.values().sum::<usize>() > others;
+        let (at, _) = counts.iter().max_by_key(|(_, count)| **count)?;
+        TURNS.get(*at).filter(|_| is_on_topic)
     }
 
     /// The answer to a request for questions that may follow an answer, of its turn or of the first one.
@@ -96,12 +90,6 @@ impl PreparedTurn {
         let question = question.split("\n\n").next().unwrap_or_default();
         let turn = Self::find(question).or_else(|| TURNS.first())?;
         Some(text_reply(&turn.follow_ups.of(Language::of(question)).join("\n")))
-    }
-
-    fn pattern(&self, language: Language) -> Reply {
-        let call = PlannedCall::documents(self.pattern.of(language).clone());
-        let thinking = CONVERSATION.texts.thinking_about_documents.of(language).clone();
-        Reply { thinking, calls: vec![call], ..Reply::default() }
     }
 
     /// The answer with the citations of what was found; `None` if any is missing.

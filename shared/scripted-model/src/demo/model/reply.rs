@@ -11,15 +11,7 @@ use crate::demo::{CONVERSATION, NO_MATCH, SITE};
 
 const MAX_QUERY_CHARS: usize = 120;
 
-const MAX_QUOTE_CHARS: usize = 160;
-
-/// The same for what a page has: a Chinese text has as much in half the characters.
-const fn max_excerpt_chars(language: Language) -> usize {
-    match language {
-        Language::Zh => MAX_QUOTE_CHARS,
-        Language::En => 2 * MAX_QUOTE_CHARS,
-    }
-}
+const MAX_QUOTE_CHARS: usize = 240;
 
 /// How many lines of documents are quoted.
 const MAX_LINES: usize = 5;
@@ -50,14 +42,15 @@ pub(super) fn reply(situation: &Situation) -> Reply {
     match (small_talk(question), may_search) {
         (Some(talk), _) => text_reply(talk.answer.of(*language)),
         (None, false) => text_reply(texts.no_tools.of(*language)),
-        (None, true) if *has_documents => document_search(question, *language),
+        (None, true) if *has_documents => document_search(PlannedCall::document_search(question), *language),
         (None, true) => web_search(question, *language),
     }
 }
 
-pub(super) fn document_search(question: &str, language: Language) -> Reply {
+/// A search of documents.
+pub(super) fn document_search(call: PlannedCall, language: Language) -> Reply {
     let thinking = CONVERSATION.texts.thinking_about_documents.of(language).clone();
-    Reply { thinking, calls: vec![PlannedCall::document_search(question)], ..Reply::default() }
+    Reply { thinking, calls: vec![call], ..Reply::default() }
 }
 
 fn web_search(question: &str, language: Language) -> Reply {
@@ -79,21 +72,9 @@ pub(super) fn text_reply(text: &str) -> Reply {
 
 fn query(question: &str) -> String {
     let line = question.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut subject = line.as_str();
-    while let Some(rest) =
-        CONVERSATION.question_prefixes.iter().find_map(|opening| strip_prefix_ignoring_case(subject, opening))
-    {
-        subject = rest;
-    }
-    let subject = subject.trim_end_matches(['?', '？', '!', '！', '.', '。', ' ']);
+    let subject = line.trim_end_matches(['?', '？', '!', '！', '.', '。', ' ']);
     let subject = if subject.is_empty() { &line } else { subject };
     subject.chars().take(MAX_QUERY_CHARS).collect()
-}
-
-/// Strips a prefix, ignoring ASCII case; `None` when nothing remains.
-fn strip_prefix_ignoring_case<'a>(text: &'a str, opening: &str) -> Option<&'a str> {
-    let start = text.get(..opening.len()).filter(|start| start.eq_ignore_ascii_case(opening))?;
-    Some(text[start.len()..].trim_start()).filter(|rest| !rest.is_empty())
 }
 
 fn render_findings(findings: &Findings, question: &str, language: Language) -> String {
@@ -123,12 +104,7 @@ fn render_pages(pages: &[Page], question: &str, language: Language) -> String {
         let citation = limits.map(|page| citation(&page.number, language)).unwrap_or_default();
         return texts.unrelated.with(&citation, language);
     }
-    let terms = terms(question);
-    let counts = pages.iter().map(|page| count(&terms, &page.title) + count(&terms, &page.content));
-    let counts: Vec<usize> = counts.collect();
-    let best = counts.iter().max().copied().unwrap_or_default();
-    let related = pages.iter().zip(counts).filter(|(_, count)| count * 2 >= best);
-    let bullets: Vec<String> = related.map(|(page, _)| bullet(page, &terms, language)).collect();
+    let bullets: Vec<String> = pages.iter().map(|page| bullet(page, language)).collect();
     format!("{}\n\n{}", texts.found.with(&quote(question), language), bullets.join("\n"))
 }
 
@@ -171,29 +147,11 @@ fn best_lines(lines: &[(String, String)], question: &str) -> Vec<String> {
     best.map(|(_, position, text)| format!("- {} `{position}`", quote(text.trim_start_matches(MARKUP)))).collect()
 }
 
-/// The sentences of a page from the one with most terms on, with the citation.
-fn bullet(page: &Page, terms: &[String], language: Language) -> String {
+/// The beginning of a page, with the citation.
+fn bullet(page: &Page, language: Language) -> String {
     let title = plain(&page.title).replace('[', "(").replace(']', ")");
     let colon = if language == Language::Zh { "：" } else { ": " };
-    format!("- **{title}**{colon}{} [{}]", excerpt(&page.content, terms, language), page.number)
-}
-
-/// Whole sentences, as many as a quote may have; a longer one is cut.
-fn excerpt(content: &str, terms: &[String], language: Language) -> String {
-    let max_chars = max_excerpt_chars(language);
-    let sentences = content.lines().flat_map(|line| line.split_inclusive(['。', '！', '？']));
-    let sentences: Vec<&str> = sentences.flat_map(|part| part.split_inclusive(". ")).map(str::trim).collect();
-    let first = (0..sentences.len()).max_by_key(|&at| (count(terms, sentences[at]), Reverse(at))).unwrap_or_default();
-    let mut excerpt = String::new();
-    for sentence in &sentences[first..] {
-        let gap = if excerpt.is_empty() || excerpt.ends_with(['。', '！', '？']) { "" } else { " " };
-        if !excerpt.is_empty() && excerpt.chars().count() + sentence.chars().count() >= max_chars {
-            break;
-        }
-        excerpt += gap;
-        excerpt += sentence;
-    }
-    one_line(&plain(&excerpt), max_chars)
+    format!("- **{title}**{colon}{}{}", quote(&page.content), citation(&page.number, language))
 }
 
 fn quote(text: &str) -> String {
@@ -210,13 +168,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn query_is_the_question_without_prefixes() {
+    fn query_is_the_question_on_one_line() {
         let cases = [
             ("今天的新闻有哪些？", "今天的新闻有哪些"),
-            ("请问，北京天气", "，北京天气"),
-            ("请帮我查一下 Rust 的最新版本。", "Rust 的最新版本"),
-            ("Please tell me who won\nthe last race?", "who won the last race"),
-            ("请", "请"),
+            ("Who won\nthe last race?", "Who won the last race"),
             ("???", "???"),
         ];
         for (question, expected) in cases {
@@ -234,23 +189,12 @@ mod tests {
             content: "Version 1.2\nis out.".into(),
         };
         let expected = "- **A (b) ‹tool_call>**: Version 1.2 is out. [3]";
-        assert_eq!(bullet(&page, &[], Language::En), expected);
-    }
-
-    #[test]
-    fn excerpt_has_whole_sentences_from_best_one() {
-        let content = "它很小。它保存对话。\n费用很低。".to_owned() + &"长".repeat(150) + "。";
-        assert_eq!(excerpt(&content, &["对话".into()], Language::Zh), "它保存对话。费用很低。");
-        assert_eq!(
-            excerpt("It is small. It costs 3.5 cents. It stays.", &["cost".into()], Language::En),
-            "It costs 3.5 cents. It stays."
-        );
-        assert_eq!(excerpt("", &[], Language::En), "");
+        assert_eq!(bullet(&page, Language::En), expected);
     }
 
     #[test]
     fn long_content_is_cut() {
-        assert_eq!(quote(&"字".repeat(161)), format!("{}…", "字".repeat(159)));
-        assert_eq!(quote(&"字".repeat(160)), "字".repeat(160));
+        assert_eq!(quote(&"字".repeat(241)), format!("{}…", "字".repeat(239)));
+        assert_eq!(quote(&"字".repeat(240)), "字".repeat(240));
     }
 }
