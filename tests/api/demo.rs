@@ -128,7 +128,7 @@ async fn demo_suggests_questions_after_prepared_turns() {
 }
 
 #[tokio::test]
-async fn free_question_gets_a_cited_answer_and_one_note() {
+async fn free_question_gets_cited_answer_and_one_note() {
     let app = TestApp::start_with(&NOTHING_CONFIGURED).await;
     let first = app.send_message("what is lambda chat").await;
     let [text, expected] = [first.content(), "**Lambda Chat is a self-hosted AI chat**".to_owned()];

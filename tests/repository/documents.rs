@@ -1,5 +1,6 @@
 //! The documents name files that exist.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::repository_root;
@@ -28,6 +29,41 @@ fn paths_in_documents_exist() {
         paths.map(|path| format!("{}: `{path}`", document.display())).collect::<Vec<_>>()
     });
     assert_eq!(missing.collect::<Vec<_>>(), Vec::<String>::new());
+}
+
+#[test]
+fn readmes_have_equal_sections_commands_and_links() {
+    let [english, chinese] = ["README.md", "README.zh-CN.md"].map(|name| {
+        let text = std::fs::read_to_string(repository_root().join(name)).unwrap();
+        assert!(text.lines().count() <= 120, "{name}");
+        text
+    });
+    assert_eq!(facts(&chinese), facts(&english));
+    for (text, other) in [(&english, "README.zh-CN.md"), (&chinese, "README.md")] {
+        assert!(
+            text.lines().nth(2).is_some_and(|line| line.contains(&format!("]({other})"))),
+            "{other} is linked first"
+        );
+    }
+}
+
+/// What a document and its translation share: the level of each heading and the rows of tables, blocks of code but for
+/// diagrams, the other code by its text, and the links without the language of their target.
+fn facts(text: &str) -> (Vec<String>, Vec<&str>, BTreeSet<&str>, BTreeSet<String>) {
+    let (mut prose, mut blocks) = (String::new(), Vec::new());
+    for (at, part) in text.split("```").enumerate() {
+        if at % 2 == 0 {
+            prose += part;
+        } else if !part.starts_with("mermaid") {
+            blocks.push(part);
+        }
+    }
+    let marks = prose.lines().filter(|line| line.starts_with(['#', '|', '-']));
+    let marks =
+        marks.map(|line| line.chars().take_while(|letter| !letter.is_alphanumeric() && *letter != ' ').collect());
+    let spans = text.split("```").step_by(2).flat_map(|part| part.split('`').skip(1).step_by(2));
+    let targets = link_targets(text).into_iter().map(|target| target.replace(".zh-CN.md", ".md"));
+    (marks.collect(), blocks, spans.collect(), targets.filter(|target| target != "README.md").collect())
 }
 
 #[test]

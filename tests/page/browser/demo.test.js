@@ -11,8 +11,8 @@ const DEMO = { OPENAI_BASE_URL: "", OPENAI_MODEL: "", OPENAI_API_KEY: "", TAVILY
 
 /** The prepared answer in each language: its mark and its figures. */
 const LANGUAGES = [
-  { locale: "en-GB", mark: /An example answer/g, figures: /no cost · first text after .*s · demo$/ },
-  { locale: "zh-CN", mark: /示例回答/g, figures: /免费 · .*秒后出现首字 · demo$/ },
+  { locale: "en-GB", mark: /This is a scripted demo/g, figures: /no cost · first text after .*s · demo$/ },
+  { locale: "zh-CN", mark: /这是脚本演示/g, figures: /免费 · .*秒后出现首字 · demo$/ },
 ];
 
 /** Opens the demo and sends one of its examples. */

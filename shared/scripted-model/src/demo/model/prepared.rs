@@ -109,8 +109,8 @@ impl PreparedTurn {
 fn cite(slug: &str, line: &str, situation: &Situation) -> Option<String> {
     let language = situation.language;
     if let Some(Findings::DocumentLines { lines }) = &situation.findings {
-        let place = format!("{}/{slug}.md:{line}", language.code());
-        return lines.iter().any(|(found, _)| *found == place).then(|| format!(" `{place}`"));
+        let position = format!("{}/{slug}.md:{line}", language.code());
+        return lines.iter().any(|(found, _)| *found == position).then(|| format!(" `{position}`"));
     }
     let page = situation.pages.iter().find(|page| page.url == address(slug, language))?;
     Some(citation(&page.number, language))

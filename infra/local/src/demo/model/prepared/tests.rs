@@ -54,9 +54,9 @@ fn lines_matching(pattern: &str) -> Vec<(String, String)> {
     let pattern = Regex::new(pattern).unwrap();
     let documents = PAGES.iter().flat_map(|page| LANGUAGES.map(|language| (page, language)));
     let lines = documents.flat_map(|(page, language)| {
-        let place = |at: usize| format!("{}/{}.md:{}", language.code(), page.slug, at + 1);
+        let position = |at: usize| format!("{}/{}.md:{}", language.code(), page.slug, at + 1);
         let text = page.texts.of(language).markdown();
-        text.lines().enumerate().map(|(at, line)| (place(at), line.to_owned())).collect::<Vec<_>>()
+        text.lines().enumerate().map(|(at, line)| (position(at), line.to_owned())).collect::<Vec<_>>()
     });
     lines.filter(|(_, line)| pattern.is_match(line)).collect()
 }
@@ -140,7 +140,7 @@ fn rounds_search_side_by_side_then_read() {
 }
 
 #[test]
-fn questions_in_other_words_get_the_turn_of_their_topic() {
+fn similar_questions_get_the_turn_of_their_topic() {
     for (question, expected) in [
         ("what is lambda chat", "What is Lambda Chat?"),
         ("What's this?", "What is Lambda Chat?"),
