@@ -144,6 +144,12 @@ async fn free_question_gets_cited_answer_and_one_note() {
         marks.iter().any(|(mark, source)| next.content().contains(mark)
             && source["title"] == "Run it on a laptop, or deploy it to AWS")
     );
+    let path = format!("/api/conversations/{}/export?format=markdown", first.conversation_id());
+    let markdown = app.get(&path).await.text();
+    let uncited: Vec<&String> =
+        marks.iter().map(|(mark, _)| mark).filter(|mark| !next.content().contains(*mark)).collect();
+    assert!(!uncited.is_empty() && markdown.contains("\n[^1]: What Lambda Chat is <"), "{markdown}");
+    assert!(uncited.iter().all(|mark| !markdown.contains(&mark.replace('[', "[^"))), "{uncited:?} {markdown}");
 }
 
 #[tokio::test]
