@@ -6,7 +6,7 @@ use domain::Language;
 use regex::{Captures, Regex};
 use serde::Deserialize;
 
-use crate::demo::model::findings::Findings;
+use crate::demo::model::findings::{Findings, Page};
 use crate::demo::model::planned_call::{PlannedCall, small_talk, take_phrases, terms};
 use crate::demo::model::reply::{Reply, citation, document_search, noted_reply, text_reply};
 use crate::demo::model::request::{AttachedFiles, Situation};
@@ -53,7 +53,7 @@ impl PreparedTurn {
             return Self::follow_ups(question);
         }
         let has_other_reply = situation.planned_call.is_some() || situation.files != AttachedFiles::default();
-        let turn = Self::find(question).filter(|_| *may_search && !has_other_reply)?;
+        let turn = Self::find(question).filter(|_| !has_other_reply)?;
         if *has_documents {
             let call = match rounds {
                 0 => PlannedCall::documents(turn.pattern.of(*language).clone()),
@@ -61,9 +61,8 @@ impl PreparedTurn {
             };
             return turn.answer(situation).or_else(|| (*rounds < 2).then(|| document_search(call, *language)));
         }
-        let is_found = |page: &str| situation.pages.iter().any(|found| found.url == address(page, *language));
         let Some(round) = turn.rounds.get(*rounds) else { return turn.answer(situation) };
-        round.page.as_deref().is_none_or(is_found).then(|| round.reply(*language))
+        round.page.as_deref().is_none_or(|slug| situation.page(slug).is_some()).then(|| round.reply(*language))
     }
 
     /// The turn with a question, else the one on its topics.
@@ -112,8 +111,14 @@ fn cite(slug: &str, line: &str, situation: &Situation) -> Option<String> {
         let position = format!("{}/{slug}.md:{line}", language.code());
         return lines.iter().any(|(found, _)| *found == position).then(|| format!(" `{position}`"));
     }
-    let page = situation.pages.iter().find(|page| page.url == address(slug, language))?;
-    Some(citation(&page.number, language))
+    situation.page(slug).map(|page| citation(&page.number, language))
+}
+
+impl Situation {
+    /// A page of the demo that was found.
+    fn page(&self, slug: &str) -> Option<&Page> {
+        self.pages.iter().find(|page| page.url == address(slug, self.language))
+    }
 }
 
 impl Round {

@@ -43,19 +43,17 @@ pub(super) fn reply(situation: &Situation) -> Reply {
         (Some(talk), _) => text_reply(talk.answer.of(*language)),
         (None, false) => text_reply(texts.no_tools.of(*language)),
         (None, true) if *has_documents => document_search(PlannedCall::document_search(question), *language),
-        (None, true) => web_search(question, *language),
+        (None, true) => {
+            let call = PlannedCall::search(query(question));
+            let thinking = texts.thinking.with(call.tool, *language);
+            Reply { thinking, calls: vec![call], ..Reply::default() }
+        }
     }
 }
 
 /// A search of documents.
 pub(super) fn document_search(call: PlannedCall, language: Language) -> Reply {
     let thinking = CONVERSATION.texts.thinking_about_documents.of(language).clone();
-    Reply { thinking, calls: vec![call], ..Reply::default() }
-}
-
-fn web_search(question: &str, language: Language) -> Reply {
-    let call = PlannedCall::search(query(question));
-    let thinking = CONVERSATION.texts.thinking.with(call.tool, language);
     Reply { thinking, calls: vec![call], ..Reply::default() }
 }
 

@@ -1,7 +1,6 @@
 //! Prepared turns against the pages that they cite.
 
 use super::*;
-use crate::demo::model::findings::Page;
 use crate::demo::search::best;
 use crate::demo::{PAGES, PageText};
 
