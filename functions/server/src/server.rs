@@ -105,7 +105,7 @@ impl Server {
         let banner = banner::render(address, &config, demo_search, data, recordings.as_deref(), &settings);
         let pages = web::wrap_routes(scripted_model::page_routes(), config.origins.clone(), config.exposure);
         let app = App::new(config, &aws);
-        let routes = if demo_search { demo::with_own_addresses(app.router()) } else { app.router() };
+        let routes = if demo_search { scripted_model::with_own_addresses(app.router()) } else { app.router() };
         let source = SourceHeader::from_settings(&settings)?;
         let serve_task = serve(listener, pages.fallback_service(routes), source, &stop);
         Ok(Self { address, banner, app, serve_task, stop, _embedded: embedded, _documents: documents, _files: files })

@@ -2,4 +2,4 @@
 
 mod demo;
 
-pub use demo::{page_routes, router, write_documents};
+pub use demo::{page_routes, router, with_own_addresses, write_documents};

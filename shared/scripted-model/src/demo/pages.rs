@@ -25,7 +25,7 @@ pub fn page_routes() -> Router {
 }
 
 /// Routes whose responses have the addresses of the pages at this server, as its client names it.
-pub(crate) fn with_own_addresses(routes: Router) -> Router {
+pub fn with_own_addresses(routes: Router) -> Router {
     routes.layer(from_fn(name_own_pages))
 }
 
