@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use super::reply::reply;
 use super::request::Request;
 use super::wire::Completion;
-use crate::demo::router;
+use crate::router;
 
 const TEACHING: &str = "### search_web - 联网搜索工具";
 const RESULTS: &str = "以下是搜索结果：\n\n<search_results>\nAI 摘要：摘要。\n\n搜索结果：\n\n\

@@ -11,7 +11,7 @@ use domain::Language;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::demo::{NO_MATCH, PAGES, Page, SITE, page_at, spaced, without_phrase};
+use crate::{NO_MATCH, PAGES, Page, SITE, page_at, spaced, without_phrase};
 
 /// Delay of a response, long enough to see that a search runs.
 const RESPONSE_DELAY: Duration = Duration::from_millis(250);

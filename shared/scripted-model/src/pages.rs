@@ -12,7 +12,7 @@ use domain::{ErrorCode, Language};
 use http_body_util::BodyExt;
 use web::ApiError;
 
-use crate::demo::{PageText, SITE, page_at};
+use crate::{PageText, SITE, page_at};
 
 const POLICY: &str =
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -20,7 +20,7 @@ const POLICY: &str =
 /// The routes of the pages and of their style.
 pub fn page_routes() -> Router {
     let style =
-        || async { ([(CONTENT_TYPE, "text/css"), (CACHE_CONTROL, "no-cache")], include_str!("../../demo/page.css")) };
+        || async { ([(CONTENT_TYPE, "text/css"), (CACHE_CONTROL, "no-cache")], include_str!("../demo/page.css")) };
     Router::new().route("/demo/page.css", get(style)).route("/demo/{language}/{slug}", get(page))
 }
 
@@ -63,7 +63,7 @@ fn render(PageText { title, content }: &PageText, slug: &str, language: Language
     let paragraphs = content.iter().map(|text| format!("<p>{}</p>\n", escape(text))).collect::<Vec<_>>().concat();
     let (title, code) = (escape(title), language.code());
     format!(
-        include_str!("../../demo/page.html"),
+        include_str!("../demo/page.html"),
         code = code,
         title = title,
         other = other,
@@ -80,7 +80,7 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::demo::PAGES;
+    use crate::PAGES;
 
     #[test]
     fn every_page_has_its_text_and_no_script() {

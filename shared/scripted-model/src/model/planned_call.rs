@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
-use crate::demo::{CONVERSATION, SmallTalk, spaced, without_phrase};
+use crate::{CONVERSATION, SmallTalk, spaced, without_phrase};
 
 pub(super) const TOOL: &str = "search_web";
 

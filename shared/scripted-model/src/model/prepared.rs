@@ -6,15 +6,15 @@ use domain::Language;
 use regex::{Captures, Regex};
 use serde::Deserialize;
 
-use crate::demo::model::findings::{Findings, Page};
-use crate::demo::model::planned_call::{PlannedCall, small_talk, take_phrases, terms};
-use crate::demo::model::reply::{Reply, citation, document_search, noted_reply, text_reply};
-use crate::demo::model::request::{AttachedFiles, Situation};
-use crate::demo::{CONVERSATION, SITE, Texts, spaced};
+use crate::model::findings::{Findings, Page};
+use crate::model::planned_call::{PlannedCall, small_talk, take_phrases, terms};
+use crate::model::reply::{Reply, citation, document_search, noted_reply, text_reply};
+use crate::model::request::{AttachedFiles, Situation};
+use crate::{CONVERSATION, SITE, Texts, spaced};
 
 /// All turns; the first one is about the demo itself.
 static TURNS: LazyLock<Vec<PreparedTurn>> =
-    LazyLock::new(|| serde_json::from_str(include_str!("../../../demo/turns.json")).unwrap_or_default());
+    LazyLock::new(|| serde_json::from_str(include_str!("../../demo/turns.json")).unwrap_or_default());
 
 /// A question that mentions it needs no other topic.
 const PRODUCT: &str = "lambda chat";

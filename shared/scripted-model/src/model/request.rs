@@ -2,9 +2,9 @@ use domain::Language;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::demo::CONVERSATION;
-use crate::demo::model::findings::{Findings, Page};
-use crate::demo::model::planned_call::{DOCUMENT_TOOL, PlannedCall, TOOL};
+use crate::CONVERSATION;
+use crate::model::findings::{Findings, Page};
+use crate::model::planned_call::{DOCUMENT_TOOL, PlannedCall, TOOL};
 
 /// Start of a call in the text of the model, which has no native tools.
 const CALL: &str = "<tool_call";
@@ -15,7 +15,7 @@ const PICTURE: &str = "[image ";
 
 /// Chat completion request, with the fields that the demo model uses.
 #[derive(Debug, Deserialize)]
-pub(in crate::demo) struct Request {
+pub(crate) struct Request {
     #[serde(default)]
     pub(super) model: String,
     messages: Vec<Message>,

@@ -7,9 +7,9 @@ use axum::response::sse::Event;
 use futures_util::stream::{self, Stream, StreamExt};
 use serde_json::{Value, json};
 
-use crate::demo::model::planned_call::PlannedCall;
-use crate::demo::model::reply::Reply;
-use crate::demo::model::request::Request;
+use crate::model::planned_call::PlannedCall;
+use crate::model::reply::Reply;
+use crate::model::request::Request;
 
 /// Pause between two tokens, long enough to see the answer grow.
 const TOKEN_PAUSE: Duration = Duration::from_millis(15);

@@ -1,8 +1,8 @@
 //! Prepared turns against the pages that they cite.
 
 use super::*;
-use crate::demo::search::best;
-use crate::demo::{PAGES, PageText};
+use crate::search::best;
+use crate::{PAGES, PageText};
 
 const LANGUAGES: [Language; 2] = [Language::Zh, Language::En];
 
@@ -221,7 +221,7 @@ fn documents_of_users_are_searched_for_the_question() {
 
 #[test]
 fn prices_are_those_of_the_documentation() {
-    let documented = include_str!("../../../../../../docs/cost.md");
+    let documented = include_str!("../../../../../docs/cost.md");
     let answers = &PreparedTurn::find("What does Lambda Chat do and cost?").unwrap().answer;
     for (row, zh, en) in [
         ("| answer |", "不搜索", "without a search"),

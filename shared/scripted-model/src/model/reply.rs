@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 
 use domain::{Language, one_line};
 
-use crate::demo::model::findings::{Findings, Page};
-use crate::demo::model::planned_call::{PlannedCall, small_talk, terms};
-use crate::demo::model::request::{AttachedFiles, Situation};
-use crate::demo::{CONVERSATION, NO_MATCH, SITE};
+use crate::model::findings::{Findings, Page};
+use crate::model::planned_call::{PlannedCall, small_talk, terms};
+use crate::model::request::{AttachedFiles, Situation};
+use crate::{CONVERSATION, NO_MATCH, SITE};
 
 const MAX_QUERY_CHARS: usize = 120;
 
