@@ -44,6 +44,19 @@ test("a temporary conversation with files has its welcome above them", async (t)
   assert.equal(await page.locator("#scroller").evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight), 0);
 });
 
+test("an attached file leaves the headline and the composer where they are", async (t) => {
+  for (const viewport of [{ width: 1440, height: 900 }, { width: 390, height: 844 }]) {
+    const { page } = await setUpAttachments(t, { context: { viewport } });
+    await page.getByRole("button", { name: "Attach files" }).waitFor();
+    await page.locator(".example").nth(2).waitFor();
+    const tops = () => page.evaluate(() => ["#welcome h2", "#composer"].map((part) => document.querySelector(part).getBoundingClientRect().top));
+    const before = await tops();
+    await chooseFiles(page, NOTES);
+    await uploaded(page, 1);
+    assert.deepEqual(await tops(), before);
+  }
+});
+
 test("attached files are sent, shown and opened", async (t) => {
   const fixture = await setUpAttachments(t);
   const { page, stub } = fixture;
