@@ -100,7 +100,7 @@ test("the third example continues to the letter after a cut", async (t) => {
     new MutationObserver(() => window.notes.push(note.textContent)).observe(note, { characterData: true, childList: true, subtree: true });
   });
   await page.locator("#demo-cut").click();
-  await page.locator("#demo").getByText(/^Reconnected and continued after character [\d,]+\./).waitFor();
+  await page.locator("#demo").getByText(/^Reconnected after character [\d,]+\./).waitFor();
   const [cut, resumed] = await page.evaluate(() => window.notes.filter((note) => note !== ""));
   assert.match(cut, /^Connection cut after character [\d,]+\. Reconnecting…$/);
   assert.equal(resumed.match(/[\d,]+/)[0], cut.match(/[\d,]+/)[0]);
@@ -151,4 +151,19 @@ test("a cut that ends an answer leaves no note", async (t) => {
     return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
   });
   assert.match(await page.locator("#demo").textContent(), /It only knows about Lambda Chat\./);
+});
+
+test("the page follows an answer that was cut, and no other conversation reports it", async (t) => {
+  const { page, url } = await setUp(t, { settings: DEMO, context: { viewport: { width: 390, height: 640 } } });
+  await page.goto(url);
+  await page.locator(".example").nth(2).click();
+  await lastAnswer(page).locator(".prose").getByText("Nothing is lost.").waitFor();
+  await page.locator("#demo-cut").click();
+  await page.locator("#demo").getByText(/^Reconnected after character/).waitFor();
+  await ended(page);
+  const distance = () => page.locator("#scroller").evaluate(({ scrollHeight, clientHeight, scrollTop }) => scrollHeight - clientHeight - scrollTop);
+  assert.ok((await distance()) < 32, "the end is on the screen");
+  assert.equal(await page.locator("#jump").isVisible(), false);
+  await page.getByRole("button", { name: "New conversation" }).first().click();
+  await page.locator("#demo", { hasText: "It only knows about Lambda Chat." }).waitFor();
 });

@@ -115,3 +115,26 @@ test("the title marks an answer that ended while the page was hidden", async (t)
   await hide(false);
   await page.waitForFunction(() => !document.title.includes("●"));
 });
+
+test("a folded question ends with a whole line", async (t) => {
+  const fixture = await setUp(t);
+  const { page, url } = fixture;
+  await page.goto(url);
+  await exchange(fixture, Array.from({ length: 20 }, (_, n) => `Line ${n}`).join("\n"), "Yes.");
+  const lines = await page.locator(".bubble").evaluate((bubble) => bubble.clientHeight / Number.parseFloat(getComputedStyle(bubble).lineHeight));
+  assert.ok(Math.abs(lines - 12) < 0.1, `${lines} lines`);
+});
+
+test("the button to the latest message covers no text", async (t) => {
+  const fixture = await setUp(t);
+  const { page, url } = fixture;
+  await page.goto(url);
+  await exchange(fixture, "Long?", "A paragraph of a text that fills the line. ".repeat(400));
+  for (const width of [320, 390, 1024, 1280]) {
+    await page.setViewportSize({ width, height: 700 });
+    const button = page.getByRole("button", { name: "Go to the latest message" });
+    await button.waitFor();
+    const [box, text, scroller] = await Promise.all([button, prose(page), page.locator("#scroller")].map((part) => part.boundingBox()));
+    assert.ok(box.y >= scroller.y + scroller.height || box.x >= text.x + text.width, `${width}: ${JSON.stringify([box, text, scroller])}`);
+  }
+});

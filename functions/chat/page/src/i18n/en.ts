@@ -62,13 +62,8 @@ export const en = {
   },
 
   demo: {
-    name: "You’re trying the demo. ",
-    text: "It only knows about Lambda Chat.",
     examples: ["What does Lambda Chat do and cost?", "Where are conversations kept?", "What happens if my connection drops?"],
     more: "Use a real model",
-    cut: "Cut the connection",
-    cutAt: (position: string) => `Connection cut after character ${position}. Reconnecting…`,
-    resumed: (position: string) => `Reconnected and continued after character ${position}. Nothing is missing.`,
     free: "no cost",
     firstText: (duration: string) => `first text after ${duration}`,
   },

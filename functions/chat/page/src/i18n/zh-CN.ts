@@ -46,13 +46,8 @@ export const zhCN: Texts = {
   },
 
   demo: {
-    name: "当前为演示模型。",
-    text: "只能回答与 Lambda Chat 有关的问题。",
     examples: ["Lambda Chat 是什么，用起来要花多少钱？", "文档里说对话保存在哪里？", "如果断网，回答会丢吗？"],
     more: "使用真实模型",
-    cut: "断开连接",
-    cutAt: (position) => `连接已在第 ${position} 个字符后断开，正在重连…`,
-    resumed: (position) => `已重连，并从第 ${position} 个字符后继续，一字不差。`,
     free: "免费",
     firstText: (duration) => `${duration}后出现首字`,
   },

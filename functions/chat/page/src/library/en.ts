@@ -124,6 +124,14 @@ export const texts = {
     continue: "Continue",
   },
 
+  demo: {
+    name: "You’re trying the demo. ",
+    text: "It only knows about Lambda Chat.",
+    cut: "Cut the connection",
+    cutAt: (position: string) => `Connection cut after character ${position}. Reconnecting…`,
+    resumed: (position: string) => `Reconnected after character ${position}. Nothing is missing.`,
+  },
+
   shared: {
     copy: (time: string) => `Shared copy from ${time}`,
     open: "Open Lambda Chat",

@@ -113,6 +113,14 @@ export const texts: Texts = {
     continue: "继续导入",
   },
 
+  demo: {
+    name: "当前为演示模型。",
+    text: "只能回答与 Lambda Chat 有关的问题。",
+    cut: "断开连接",
+    cutAt: (position) => `连接已在第 ${position} 个字符后断开，正在重连…`,
+    resumed: (position) => `已从第 ${position} 个字符后继续，一字不差。`,
+  },
+
   shared: {
     copy: (time) => `${time}分享的副本`,
     open: "打开 Lambda Chat",

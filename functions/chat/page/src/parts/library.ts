@@ -9,6 +9,7 @@ addStyle(STYLE);
 
 export { showCallDetails } from "../library/call-details.ts";
 export { confirmDeletion, removeConversation, renameConversation } from "../library/changes.ts";
+export { DemoNote } from "../library/demo.tsx";
 export { openExport } from "../library/export.tsx";
 export { showFollowUps } from "../library/follow-ups.ts";
 export { openImport } from "../library/import.tsx";

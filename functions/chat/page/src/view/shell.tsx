@@ -3,13 +3,14 @@
 // The chat writes into `#messages`, the message box and its surroundings itself, and removes `data-empty` with the first message; no
 // component renders their content.
 
-import { effect } from "@preact/signals";
-import { render } from "preact";
+import { effect, signal } from "@preact/signals";
+import { render, type FunctionComponent } from "preact";
 import { useRef } from "preact/hooks";
 
 import { t } from "../i18n/index.ts";
 import { actionsOf } from "../list/actions.ts";
 import { ConversationList, SearchBox, showArchive } from "../list/conversations.tsx";
+import { loadLibrary } from "../parts/load.ts";
 import { attachFiles, openPalette, openSettings, removeConversation } from "../parts/use.ts";
 import { agent, agents, canSearch, isDemo, model, modelLabel, models, SEARCH_MODES, searchMode, selectDemoAgent, setAgent, setDefaultModel, setSearchMode, takesFiles } from "../state/choice.ts";
 import { isNarrow, isSidebarMoving, isSidebarOpen, setSidebar } from "../state/drawer.ts";
@@ -18,12 +19,14 @@ import { isTemporary, openId, startNew } from "../state/open.ts";
 import { isDark, toggleTheme } from "../state/theme.ts";
 import { ActionMenu } from "./action-menu.tsx";
 import { Button, Icon, IconButton } from "./controls.tsx";
-import { DemoNote } from "./demo.tsx";
 import { byId, el } from "./dom.ts";
 import { ListboxMenu } from "./listbox.tsx";
 import { hideToast, toast, toastAnnouncement } from "./toast.ts";
 
 const NAME = "Lambda Chat";
+
+/** The note of the demo, once its part is loaded. */
+const demoNote = signal<FunctionComponent | null>(null);
 
 /** Builds the frame into the body; `onExample` sends the text of an example. */
 export function renderShell(onExample: (text: string) => void): void {
@@ -32,6 +35,9 @@ export function renderShell(onExample: (text: string) => void): void {
   render(<Shell onExample={onExample} />, root);
   effect(() => {
     document.title = title.value ? `${title.value} – ${NAME}` : NAME;
+  });
+  effect(() => {
+    if (isDemo.value) void loadLibrary().then((part) => (demoNote.value = part?.DemoNote ?? null));
   });
 }
 
@@ -162,7 +168,7 @@ function Footer({ onExample }: { onExample: (text: string) => void }) {
       <Composer />
       <p id="composer-hint" />
       <Examples onExample={onExample} />
-      <DemoNote />
+      <p id="demo" hidden={!isDemo.value}>{demoNote.value && <demoNote.value />}</p>
     </footer>
   );
 }

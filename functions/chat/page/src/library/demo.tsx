@@ -5,14 +5,18 @@ import { signal } from "@preact/signals";
 import { openStream, pauseMs } from "../api/events.ts";
 import { formatNumber, t } from "../i18n/index.ts";
 import { openGuide } from "../parts/use.ts";
-import { isDemo } from "../state/choice.ts";
-import { Button } from "./controls.tsx";
+import { marks } from "../state/lists.ts";
+import { openId } from "../state/open.ts";
+import { Button } from "../view/controls.tsx";
+import { byId } from "../view/dom.ts";
+import { texts } from "./texts.ts";
 
 /** The time before the answer continues, in which the user sees that it is cut. */
 const PAUSE_MS = 1500;
 
-/** Where the last answer was cut. */
+/** Where the last answer was cut, and its conversation. */
 let position = "";
+let cutIn: string | null = null;
 
 /** Whether the answer continued after the last cut, until the next one begins. */
 const isResumed = signal(false);
@@ -28,18 +32,23 @@ function cut(): void {
   const stream = openStream.value;
   if (stream === null) return;
   position = formatNumber(document.querySelector("#messages > :last-child .prose:last-of-type")?.textContent.length ?? 0);
+  cutIn = openId.peek();
   pauseMs.value = PAUSE_MS;
   isResumed.value = false;
   void stream.cancel();
+  // The answer continues at its end.
+  byId("jump").click();
 }
 
-/** The note below the message box. */
+/** The content of the note below the message box. */
 export function DemoNote() {
+  const isRunning = marks.value.get(openId.value) === "running";
+  const note = cutIn === openId.value && (pauseMs.value ? texts.demo.cutAt(position) : isResumed.value && texts.demo.resumed(position));
   return (
-    <p id="demo" hidden={!isDemo.value}>
-      <strong>{t.demo.name}</strong><span role="status">{pauseMs.value ? t.demo.cutAt(position) : isResumed.value ? t.demo.resumed(position) : t.demo.text}</span>{" "}
-      {openStream.value && <Button id="demo-cut" kind="text" onClick={cut}>{t.demo.cut}</Button>}
-      {!openStream.value && !pauseMs.value && <Button id="demo-more" kind="text" onClick={openGuide}>{t.demo.more}</Button>}
-    </p>
+    <>
+      {!note && <strong>{texts.demo.name}</strong>}<span role="status">{note || texts.demo.text}</span>{" "}
+      {isRunning && openStream.value && <Button id="demo-cut" kind="text" onClick={cut}>{texts.demo.cut}</Button>}
+      {!isRunning && <Button id="demo-more" kind="text" onClick={openGuide}>{t.demo.more}</Button>}
+    </>
   );
 }
