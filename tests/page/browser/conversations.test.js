@@ -117,6 +117,8 @@ test("failed loads show an error and retry", async (t) => {
   await page.goto(url);
   await exchange(fixture, "Question", "Yes.");
   await page.route("**/api/conversations**", (route) => route.abort());
+  // Otherwise the page itself would repeat the loads.
+  await page.route("**/healthz", (route) => route.abort());
   await page.reload();
   await list(page).getByRole("alert").getByText("The server can’t be reached.").waitFor();
   await page.locator("#messages").getByRole("alert").getByText("The server can’t be reached.").waitFor();

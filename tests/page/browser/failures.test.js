@@ -140,7 +140,7 @@ test("a toast can be dismissed", async (t) => {
   await page.goto(url);
   await page.getByText("Your conversations will appear here.").waitFor();
   // The whole server is out of reach: any successful request would hide the toast by itself.
-  await page.route("**/api/**", (route) => route.abort());
+  await page.route(/\/(api\/|healthz)/, (route) => route.abort());
   await sendMessage(page, "Hello");
   await toast(page).getByText("The server can’t be reached.").waitFor();
   await toast(page).getByRole("button", { name: "Dismiss" }).click();
@@ -180,4 +180,20 @@ test("a failed answer keeps its error after a reload", async (t) => {
   await page.reload();
   await note.getByText("The model’s provider rejected the server’s key.").waitFor();
   await lastAnswer(page).getByRole("button", { name: "Try again" }).waitFor();
+});
+
+test("the report of a server that was down ends when it is back", async (t) => {
+  const { page, url, server, restart } = await setUp(t);
+  await page.clock.install();
+  await page.goto(url);
+  await page.getByText("Your conversations will appear here.").waitFor();
+  await server().stop();
+  await sendMessage(page, "Are you there?");
+  await toast(page).getByText("The server can’t be reached.").waitFor();
+  await restart();
+  // The page tries the server again ever more rarely.
+  await page.clock.fastForward(320_000);
+  await toast(page).getByText("The server can’t be reached.").waitFor({ state: "detached" });
+  await toast(page).getByRole("button", { name: "Send again" }).waitFor();
+  assert.equal(await messageBox(page).inputValue(), "Are you there?");
 });

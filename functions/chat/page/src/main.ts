@@ -2,7 +2,7 @@
 
 import { wireCitations } from "./answer/citation-card.ts";
 import { wirePassages } from "./answer/passages.ts";
-import { onReachable } from "./api/client.ts";
+import { onReachable, tryAgain } from "./api/client.ts";
 import { credential, reportFailure } from "./api/credential.ts";
 import { onKeyChange } from "./api/key.ts";
 import { completeSignIn, isRedirect, isSignInPending } from "./api/session.ts";
@@ -68,17 +68,16 @@ class Page {
     });
     for (const wire of [wireCitations, wireJumps, wirePassages]) wire(byId("scroller"));
     wireTransfers();
-    window.addEventListener("online", () => {
+    const comeBack = () => {
+      if (document.visibilityState !== "visible") return;
       this.#retry();
-      // A request that succeeds ends the report of a lost connection.
-      void refreshList();
-    });
+      tryAgain();
+    };
+    window.addEventListener("online", comeBack);
+    document.addEventListener("visibilitychange", comeBack);
     // The user came back from the provider without a sign-in, to a page that waits for having left.
     window.addEventListener("pageshow", ({ persisted }) => {
       if (persisted && isSignInPending()) location.reload();
-    });
-    document.addEventListener("visibilitychange", () => {
-      if (document.visibilityState === "visible") this.#retry();
     });
     window.addEventListener("hashchange", ({ oldURL }) => void this.#route(new URL(oldURL).hash));
     document.addEventListener("keydown", (event) => this.#onKeydown(event));

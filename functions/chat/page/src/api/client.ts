@@ -5,7 +5,7 @@ import { fetchWithKey, request, toApiError } from "./transport.ts";
 import type { Agent, Conversation, Execution, Feedback, Filter, Message, Model } from "./types.ts";
 
 export { readEvents } from "./events.ts";
-export { ApiError, onReachable, parseRetryAfter, request, requestText } from "./transport.ts";
+export { ApiError, onReachable, parseRetryAfter, request, requestText, tryAgain } from "./transport.ts";
 
 /** The options of a streamed request. */
 export interface StreamOptions {

@@ -60,13 +60,27 @@ interface RequestOptions {
   mayLeave?: boolean;
 }
 
+/** The delay before the server is tried again after a request that could not reach it; each failure doubles it. */
+const FIRST_DELAY_MS = 5000;
+
+/** The longest delay, after which only the user or the browser tries again. */
+const MAX_DELAY_MS = 320_000;
+
 /** The time of the last request that could not reach the server; 0 once a later request has succeeded. */
 let failedAt = 0;
+let timer: ReturnType<typeof setTimeout> | undefined;
 const reachableListeners = new Set<() => void>();
 
 /** Calls `listener` when a request that began after one that could not reach the server succeeds. */
 export function onReachable(listener: () => void): void {
   reachableListeners.add(listener);
+}
+
+/** Tries the server after a delay, and ever more rarely, if it could not be reached. */
+export function tryAgain(delayMs = 0): void {
+  clearTimeout(timer);
+  if (failedAt === 0 || delayMs > MAX_DELAY_MS) return;
+  timer = setTimeout(() => void fetchOnce("/healthz", { method: "GET" }, null, delayMs * 2 || FIRST_DELAY_MS).catch(() => {}), delayMs);
 }
 
 function notifyReachable(): void {
@@ -123,6 +137,7 @@ async function fetchOnce(
   path: string,
   { timeoutMs = TIMEOUT_MS, ...options }: RequestOptions,
   used: string | null,
+  nextDelayMs = FIRST_DELAY_MS,
 ): Promise<Response> {
   const keyHeader: Record<string, string> = used === null ? {} : { "x-api-key": used };
   const hashHeader = options.method === "GET" ? {} : await bodyHashHeader(new TextEncoder().encode(options.body));
@@ -136,6 +151,7 @@ async function fetchOnce(
   } catch {
     options.signal?.throwIfAborted();
     failedAt = performance.now();
+    tryAgain(nextDelayMs);
     throw new ApiError({ code: navigator.onLine === false ? "offline" : "network", retryable: true });
   }
 }
