@@ -48,3 +48,18 @@ test("other agents have no questions below answers", async (t) => {
   await sendMessage(fixture.page, "And coffee?");
   assert.equal((await fixture.model.next()).body.messages.at(-1).content, "And coffee?");
 });
+
+test("the questions are there when the conversation is opened again", async (t) => {
+  const fixture = await open(t, { followUps: true });
+  const { page, model } = fixture;
+  await exchange(fixture, "What is tea?", "A drink from leaves.");
+  const request = await model.next();
+  request.sendText("Is it healthy?");
+  request.end();
+  await group(page).waitFor();
+  await page.getByRole("button", { name: "New conversation" }).first().click();
+  await page.getByRole("heading", { name: "What would you like to know?" }).waitFor();
+  await page.goBack();
+  await group(page).getByRole("button", { name: "Is it healthy?" }).click();
+  assert.equal((await model.next()).body.messages.at(-1).content, "Is it healthy?");
+});

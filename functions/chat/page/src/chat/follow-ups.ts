@@ -11,5 +11,5 @@ export function offerFollowUps(branch: Branch, { view, finished }: Turn, isBusy:
   const isLast = () => branch.views.at(-1) === view && !isBusy();
   const question = branch.views.at(-2);
   if (!wantsFollowUps() || !finished || !isLast() || !(question instanceof QuestionView)) return;
-  showFollowUps({ question: question.text, answer: view.text, model: model.value, isLast, onSend });
+  showFollowUps({ question: question.text, answer: view.text, messageId: view.messageId, model: model.value, isLast, onSend });
 }

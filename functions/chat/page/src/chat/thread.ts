@@ -23,6 +23,8 @@ export class Thread {
   #earlier = el("div", { class: "earlier", hidden: true });
   #loadEarlier: (() => Promise<void>) | null = null;
   #nearBeginning: IntersectionObserver;
+  /** Suggested questions by the answer that they follow, also when it is shown again. */
+  #followUps = new Map<string, HTMLElement>();
   #following = true;
   #top = 0;
   /** The newest question, below which space is kept for its answer; null for a conversation that was only read. */
@@ -47,10 +49,10 @@ export class Thread {
   /** Shows these elements only, or the welcome if there are none; those that are there already stay. */
   show(elements: HTMLElement[]): void {
     if (this.#welcome.hidden !== elements.length > 0) this.#moveComposer(elements.length);
-    const wanted = new Set<Element>(elements);
-    // Suggested questions stay below the answer that they follow.
-    const stays = (child: Element) => wanted.has(child) || (child.matches(".follow-ups") && child.previousElementSibling === elements.at(-1));
-    for (const child of this.#list.querySelectorAll(":scope > :not(.part), .part > *")) if (!stays(child)) child.remove();
+    for (const group of this.#list.querySelectorAll<HTMLElement>("[data-after]")) this.#followUps.set(group.dataset.after ?? "", group);
+    const followUps = this.#followUps.get(elements.at(-1)?.dataset.message ?? "");
+    const wanted = new Set<Element | undefined>([...elements, followUps]);
+    for (const child of this.#list.querySelectorAll(":scope > :not(.part), .part > *")) if (!wanted.has(child)) child.remove();
     for (const part of this.#list.querySelectorAll(".part:empty")) part.remove();
     let last: Element | null = null;
     for (const element of elements) {
@@ -59,6 +61,7 @@ export class Thread {
       else if (!element.isConnected) this.#list.prepend(element);
       last = element;
     }
+    if (followUps && !followUps.isConnected) this.#list.append(followUps);
     this.#list.removeAttribute("aria-busy");
   }
 

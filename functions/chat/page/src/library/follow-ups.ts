@@ -14,6 +14,8 @@ const MAX_ANSWER = 6000;
 export interface Answered {
   question: string;
   answer: string;
+  /** Its id. */
+  messageId: string | null;
   /** The name of its model. */
   model: string;
   /** Whether it is still the last one on the page. */
@@ -22,14 +24,14 @@ export interface Answered {
 }
 
 /** Shows questions below an answer; without any if the model fails. */
-export async function showFollowUps({ question, answer, model, isLast, onSend }: Answered): Promise<void> {
+export async function showFollowUps({ question, answer, messageId, model, isLast, onSend }: Answered): Promise<void> {
   const content = texts.followUps.prompt(question, answer.slice(-MAX_ANSWER));
   const body = { model, messages: [{ role: "user", content }], tool_choice: "none", reasoning_effort: "none", max_completion_tokens: 300 };
   const reply = await request<{ choices: { message: { content: string | null } }[] }>("POST", "/v1/chat/completions", body).catch(() => null);
   const questions = readQuestions(reply?.choices[0]?.message.content ?? "");
   if (questions.length === 0 || !isLast()) return;
   const choices = questions.map((text) => button(text, () => onSend(text), { kind: "example" }));
-  byId("messages").append(el("div", { class: "follow-ups", role: "group", "aria-label": texts.followUps.label }, choices));
+  byId("messages").append(el("div", { class: "follow-ups", role: "group", "data-after": messageId, "aria-label": texts.followUps.label }, choices));
 }
 
 /** The questions of a reply: its first lines that are questions, without numbers, bullets and quotation marks. */
