@@ -189,3 +189,22 @@ test("a palette that is loaded leaves the focus where the reader moved it", asyn
   await palette(page).waitFor({ state: "detached" });
   assert.equal(await search.evaluate((box) => box === document.activeElement), true);
 });
+
+test("what a search found is plain text", async (t) => {
+  const fixture = await setUp(t);
+  const { page, url } = fixture;
+  await converse(fixture, [["Tea?", "## Heat\n\n**Water** at 70 [degrees or so](https://site.example/a) for `green` tea.\n\n| a | b |\n|---|---|\n| 2 * 3 | x |"]]);
+  await page.goto(url);
+  await page.getByRole("link", { name: "Tea?" }).waitFor();
+  const plain = "Heat Water at 70 degrees or so for green tea. a b 2 * 3 x";
+  const read = async (found) => [(await found.textContent()).replaceAll(/\s+/g, " ").trim(), await found.locator("mark").textContent()];
+  await page.getByRole("searchbox").fill("degrees");
+  const match = page.locator(".matches a");
+  await match.waitFor();
+  assert.deepEqual(await read(match), [plain, "degrees"]);
+  await open(page);
+  await page.keyboard.type("degrees");
+  const detail = palette(page).locator("small");
+  await detail.waitFor();
+  assert.deepEqual(await read(detail), [plain, "degrees"]);
+});

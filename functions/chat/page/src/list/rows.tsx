@@ -10,9 +10,16 @@ import { ActionMenu } from "../view/action-menu.tsx";
 import { Icon } from "../view/controls.tsx";
 import { actionsOf } from "./actions.ts";
 
+/** A text without the marks of Markdown for links, tables, code, emphasis and headings. */
+const plain = (text: string) =>
+  text
+    .replace(/!?\[ ?((?:[^[\]]|\[\[|\]\])*?) ?\]\([^\s)]*\)?/g, "$1")
+    .replace(/:?-{3,}:?|\|/g, " ")
+    .replace(/(?<!\w)\*+(?=\S)|(?<=\S)\*+(?!\w)|`+|~~|(?<=^|\s)#{1,6} /g, "");
+
 /** What a search found: the text between `[[` and `]]` is marked. */
 export function Snippet({ text }: { text: string }) {
-  const [first, ...parts] = text.split("[[");
+  const [first, ...parts] = plain(text).split("[[");
   return (
     <>
       {first}
