@@ -364,6 +364,8 @@ test("tool calls, models and the usage of all are shown", async (t) => {
   await openPanel(page, "Usage");
   await admin(page).getByRole("row", { name: /^Answers/ }).waitFor();
   await admin(page).getByRole("row", { name: /^name:local 2 / }).waitFor();
+  const numbers = await admin(page).locator(".admin-table tr > :nth-child(2)").evaluateAll((cells) => cells.map((cell) => getComputedStyle(cell)).map(({ textAlign, fontVariantNumeric }) => `${textAlign} ${fontVariantNumeric}`));
+  assert.deepEqual(numbers, ["end tabular-nums", "end tabular-nums"], "the heading and the number");
   await admin(page).getByRole("combobox", { name: "Last 30 days by" }).selectOption("model");
   await admin(page).getByRole("columnheader", { name: "Model" }).waitFor();
   const download = page.waitForEvent("download");
@@ -425,6 +427,7 @@ for (const { name, options } of SCREENS) {
       await assertAccessible(page, "#admin");
       await assertFits(admin(page));
     }
+    await admin(page).getByText(chinese ? "默认" : "Default", { exact: true }).waitFor();
     await admin(page).getByRole("link", { name: chinese ? "新建智能体" : "New agent" }).click();
     const form = page.locator("#agent-form");
     await form.getByText(chinese ? "全部内置工具" : "All built-in tools").click();

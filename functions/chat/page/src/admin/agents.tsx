@@ -2,7 +2,7 @@
 
 import { request } from "../api/client.ts";
 import type { Model } from "../api/types.ts";
-import { modelLabel } from "../state/choice.ts";
+import { inLanguage, modelLabel } from "../state/choice.ts";
 import { labelOf } from "../state/model-label.ts";
 import { bindingRows, Bindings, readBindings, type Binding } from "./bindings.tsx";
 import { store, withoutEmpty, type ItemForm, type Values } from "./form.tsx";
@@ -39,9 +39,10 @@ export function AgentsPanel() {
   const refresh = () => void pages.refresh();
   const card = (agent: Agent) => {
     const notes = [modelLabel(agent.model ?? ""), agent.createdAt ? "" : texts.agents.builtIn, agent.enabled === false ? texts.off : "", ...(agent.groups ?? [])];
+    const name = agent.createdAt ? agent.name : inLanguage(agent.name);
     return (
-      <Card key={agent.id} title={agent.name} notes={notes} text={agent.description ?? ""}>
-        <FormLink label={texts.edit} name={agent.name} href={hrefOf("agents", agent.id)} />
+      <Card key={agent.id} title={name} notes={notes} text={inLanguage(agent.description ?? "")}>
+        <FormLink label={texts.edit} name={name} href={hrefOf("agents", agent.id)} />
         {agent.createdAt && <RemoveAction name={agent.name} path={pathOf(agent.id)} onRemoved={refresh} />}
       </Card>
     );

@@ -69,13 +69,22 @@ export function Loaded<Item>({ pages, head, children }: LoadedProps<Item>) {
   );
 }
 
+interface TableProps {
+  label: string;
+  columns: readonly string[];
+  rows: ComponentChildren[][];
+  /** How many of the last columns have numbers. */
+  numbers?: number;
+}
+
 /** A table that scrolls sideways on a narrow screen. */
-export function Table({ label, columns, rows }: { label: string; columns: readonly string[]; rows: ComponentChildren[][] }) {
+export function Table({ label, columns, rows, numbers = 0 }: TableProps) {
+  const kind = (at: number) => (at < columns.length - numbers ? undefined : "number");
   return (
     <div class="scrolls" tabIndex={0} role="region" aria-label={label}>
       <table class="admin-table">
-        <thead><tr>{columns.map((column) => (column ? <th scope="col">{column}</th> : <td />))}</tr></thead>
-        <tbody>{rows.map((cells) => <tr>{cells.map((cell) => <td>{cell}</td>)}</tr>)}</tbody>
+        <thead><tr>{columns.map((column, at) => (column ? <th scope="col" class={kind(at)}>{column}</th> : <td />))}</tr></thead>
+        <tbody>{rows.map((cells) => <tr>{cells.map((cell, at) => <td class={kind(at)}>{cell}</td>)}</tr>)}</tbody>
       </table>
     </div>
   );

@@ -16,7 +16,7 @@ export function CallsPanel() {
   const head = <Filter id="call-message" label={texts.calls.message} submit={texts.calls.filter} value={message} pages={pages} />;
   return (
     <Loaded pages={pages} head={head}>
-      {(calls) => <Table label={texts.tabs.calls} columns={texts.calls.columns} rows={calls.map(callRow)} />}
+      {(calls) => <Table label={texts.tabs.calls} columns={texts.calls.columns} numbers={2} rows={calls.map(callRow)} />}
     </Loaded>
   );
 }

@@ -43,7 +43,7 @@ export function UsagePanel() {
         <Button icon="download" onClick={() => void save().catch((thrown: unknown) => (failure.value = failureText(thrown)))}>{download}</Button>
       </form>
       <div aria-live="polite">
-        <Loaded pages={pages}>{(rows) => <Table label={label} columns={[subject, ...columns]} rows={rows.map((row) => cells(row, by.value))} />}</Loaded>
+        <Loaded pages={pages}>{(rows) => <Table label={label} numbers={columns.length} columns={[subject, ...columns]} rows={rows.map((row) => cells(row, by.value))} />}</Loaded>
         {failure.value && <p class="field-error" role="alert">{failure}</p>}
       </div>
     </>

@@ -49,12 +49,14 @@ export function setSearchMode(name: string): void {
 /** Whether the demo answers, or the user's agent wants questions below its answers. */
 export const wantsFollowUps = () => isDemo.value || agents.value.find(({ id }) => id === agent.value)?.followUps === true;
 
+/** A name or a description of the server in the page's language. */
+export const inLanguage = (text: string): string => t.composer.ofServer[text] ?? text;
+
 /** Loads the models and the agents. */
 export async function loadChoice(): Promise<void> {
   const [{ models: list, attachments = false }, answer] = await Promise.all([listModels(), listAgents()]);
   models.value = list;
   takesFiles.value = attachments;
-  const inLanguage = (text: string): string => t.composer.ofServer[text] ?? text;
   agents.value = answer.agents.map((one) =>
     [DEFAULT_AGENT, DOCUMENTS_AGENT].includes(one.id) ? { ...one, name: inLanguage(one.name), description: inLanguage(one.description) } : one);
   readStored();
