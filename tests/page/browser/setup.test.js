@@ -56,6 +56,13 @@ test("the guide has commands for each provider and place", async (t) => {
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), model);
 });
 
+test("the commands of the guide are whole on a phone", async (t) => {
+  const { page } = await openGuide(t, { viewport: { width: 390, height: 844 } });
+  await guide(page).getByLabel("Runs on").selectOption("AWS Lambda");
+  await guide(page).getByText("OpenaiApiKeyParameter").waitFor();
+  assert.deepEqual(await guide(page).locator("pre").evaluateAll((all) => all.map((pre) => pre.scrollWidth - pre.clientWidth)), [0, 0, 0]);
+});
+
 test("the guide has commands for Bedrock without a key, first on AWS", async (t) => {
   const { page, url, watch } = await openGuide(t);
   await guide(page).getByLabel("Provider").selectOption("Amazon Bedrock (no key)");

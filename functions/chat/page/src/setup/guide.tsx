@@ -63,7 +63,7 @@ function Step({ title, text, commands }: { title: string; text: string; commands
         <CopyButton kind="text" text={commands} aria-label={t.labelled(texts.copy, title)} />
       </div>
       {text && <p>{text}</p>}
-      <pre tabIndex={0} class="scrolls" role="group" aria-label={title}><code>{commands}</code></pre>
+      <pre><code>{commands}</code></pre>
     </li>
   );
 }
