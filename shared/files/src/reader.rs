@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn third_file_of_an_owner_waits_for_a_bounded_time() {
+    async fn third_file_of_an_owner_waits_bounded() {
         let ada = "ada".to_owned();
         let _both = (READERS.acquire(&ada).await.unwrap(), READERS.acquire(&ada).await.unwrap());
         let reader = Reader { max_wait: Duration::from_millis(10), ..shell("exit 1", Duration::from_secs(20)) };
