@@ -103,7 +103,7 @@ fn closing_tag_in_question_is_escaped() {
 fn answer_cites_results_and_names_demo_model() {
     let call = r#"好的。<tool_call>{"tool": "search_web", "query": "天气"}</tool_call>"#;
     let reply = reply_text(TEACHING, &[("user", "天气"), ("assistant", call), ("user", RESULTS)]);
-    let expected = "关于“天气”，搜索到这些网页：\n\n- **标题**：第一句。第二句。[1]\n\n*这是脚本演示。";
+    let expected = "关于“天气”，搜索到这些网页：\n\n- **标题**：第一句。第二句。[1]\n\n这是脚本演示。";
     assert!(reply.starts_with(expected), "{reply}");
     assert!(reply.contains("`ARK_API_KEY`"), "{reply}");
 }
