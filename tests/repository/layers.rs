@@ -174,3 +174,30 @@ fn dependencies_that_do_not_point_down_are_found() {
     });
     assert_eq!(found, [0, 1], "a forbidden dependency that points down");
 }
+
+/// What names a package in a command.
+const NAMES_A_PACKAGE: [&str; 5] = ["--package", "-p", "infra/pipeline/licences", "infra/release/sbom", "uninstall"];
+
+#[test]
+fn commands_name_packages_of_the_workspace() {
+    let packages: Vec<Manifest> = files_below("", &["Cargo.toml"]).iter().filter_map(Manifest::read).collect();
+    let is_name = |one: &str| one.chars().all(|c| c.is_ascii_lowercase() || c == '-') && !one.starts_with('-');
+    let folders = [("", ".md"), ("infra", ""), (".ci", ""), (".github/workflows", "")];
+    let (mut checked, mut unknown) = (0, Vec::new());
+    for file in folders.iter().flat_map(|(folder, ending)| files_below(folder, &[ending])) {
+        for line in file.text.lines().filter(|line| line.contains("cargo ") || line.contains("infra/")) {
+            let parts: Vec<&str> =
+                line.split_whitespace().map(|part| part.trim_matches(['`', '"', ',', ')'])).collect();
+            let named = parts.windows(2).filter(|pair| NAMES_A_PACKAGE.contains(&pair[0])).map(|pair| pair[1]);
+            let installed =
+                parts.windows(3).filter(|three| three[..2] == ["--bin", "lambda-chat"]).map(|three| three[2]);
+            for name in named.chain(installed).filter(|name| is_name(name)) {
+                checked += 1;
+                if packages.iter().all(|package| package.name != name) {
+                    unknown.push(format!("{}: {name}", file.path));
+                }
+            }
+        }
+    }
+    assert!(checked > 10 && unknown.is_empty(), "{checked} checked, unknown: {unknown:#?}");
+}

@@ -213,10 +213,13 @@ def bundle(work):
 
 CARGO = """#!/usr/bin/env python3
 import json, sys
+PACKAGES = ("chat", "verify", "server")
 if sys.argv[1] == "tree":
+    if sys.argv[sys.argv.index("--package") + 1] not in PACKAGES:
+        sys.exit("no such package")
     print("linked v1.0.0 (registry)")
 else:
-    own = [{"name": name, "version": "0.1.0", "source": None} for name in ("chat", "verify", "server")]
+    own = [{"name": name, "version": "0.1.0", "source": None} for name in PACKAGES]
     linked = {"name": "linked", "version": "1.0.0", "source": "registry", "license": "MIT/Apache-2.0", "repository": None, "homepage": "h"}
     print(json.dumps({"packages": [*own, {**linked, "license_file": None, "manifest_path": __file__}]}))
 """

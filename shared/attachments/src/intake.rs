@@ -201,7 +201,7 @@ async fn check(
 ) -> Result<CheckedFile, TurnError> {
     let (file_type, mut checked) = blocking(move || recognise(id, name, bytes)).await??;
     if checked.file.kind == AttachmentKind::Text {
-        let read = files::read_text(file_type, checked.bytes.clone(), reader, owner.as_str()).await;
+        let read = files::read_text(file_type, checked.bytes.clone(), reader, owner).await;
         let FileText { text, pages, truncated, .. } = read.map_err(to_turn_error)?;
         (checked.file.pages, checked.file.truncated) = (pages, truncated);
         checked.file.characters = Some(text.chars().count() as u64);

@@ -9,6 +9,7 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use domain::Owner;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 use work::FairSlots;
@@ -31,7 +32,7 @@ const MAX_CPU_SECONDS: u64 = 30;
 const MAX_MEMORY_BYTES: u64 = 512 * 1024 * 1024;
 
 /// How many files are read at the same time: two of an owner, and one more of others, who do not wait for all of these.
-static READERS: LazyLock<FairSlots<String>> = LazyLock::new(|| FairSlots::new(3).with_per_owner(2));
+static READERS: LazyLock<FairSlots<Owner>> = LazyLock::new(|| FairSlots::new(3).with_per_owner(2));
 
 /// The hidden command that reads a document.
 const COMMAND: &str = "read-file";
@@ -55,7 +56,7 @@ pub async fn read_text(
     file_type: FileType,
     bytes: Vec<u8>,
     reader: &Reader,
-    owner: &str,
+    owner: &Owner,
 ) -> Result<FileText, FileError> {
     match file_type {
         FileType::Markdown | FileType::Csv | FileType::Json | FileType::Svg | FileType::PlainText => {
@@ -87,9 +88,8 @@ impl Reader {
         Self { program: (program, vec![COMMAND.to_owned()]), max_wait, max_time, max_text_bytes }
     }
 
-    async fn read(&self, file_type: FileType, bytes: Vec<u8>, owner: &str) -> Result<FileText, FileError> {
-        let owner = owner.to_owned();
-        let Ok(Ok(_slot)) = timeout(self.max_wait, READERS.acquire(&owner)).await else { return Err(FileError::Busy) };
+    async fn read(&self, file_type: FileType, bytes: Vec<u8>, owner: &Owner) -> Result<FileText, FileError> {
+        let Ok(Ok(_slot)) = timeout(self.max_wait, READERS.acquire(owner)).await else { return Err(FileError::Busy) };
         let (program, arguments) = &self.program;
         let mut command = Command::new(program);
         let what = serde_json::to_string(&(file_type, self.max_text_bytes)).unwrap_or_default();
@@ -173,13 +173,17 @@ mod tests {
     use super::*;
 
     /// Reads by a script instead of this program.
+    fn ada() -> Owner {
+        Owner::new("ada")
+    }
+
     fn shell(script: &str, max_time: Duration) -> Reader {
         let program = ("/bin/sh".into(), vec!["-c".to_owned(), script.to_owned()]);
         Reader { program, max_time, ..Reader::for_articles() }
     }
 
     async fn read_by_shell(script: &str) -> Result<FileText, FileError> {
-        shell(script, Duration::from_secs(20)).read(FileType::Pdf, b"%PDF".to_vec(), "ada").await
+        shell(script, Duration::from_secs(20)).read(FileType::Pdf, b"%PDF".to_vec(), &ada()).await
     }
 
     #[tokio::test]
@@ -208,30 +212,33 @@ mod tests {
     #[tokio::test]
     async fn slow_process_is_killed() {
         let endless = shell("while :; do :; done", Duration::from_millis(50));
-        assert_eq!(endless.read(FileType::Pdf, Vec::new(), "ada").await, Err(FileError::TooSlow(0)));
+        assert_eq!(endless.read(FileType::Pdf, Vec::new(), &ada()).await, Err(FileError::TooSlow(0)));
     }
 
     #[tokio::test]
     async fn third_file_of_an_owner_waits_bounded() {
-        let ada = "ada".to_owned();
-        let _both = (READERS.acquire(&ada).await.unwrap(), READERS.acquire(&ada).await.unwrap());
+        let _both = (READERS.acquire(&ada()).await.unwrap(), READERS.acquire(&ada()).await.unwrap());
         let reader = Reader { max_wait: Duration::from_millis(10), ..shell("exit 1", Duration::from_secs(20)) };
-        assert_eq!(reader.read(FileType::Pdf, Vec::new(), "ada").await, Err(FileError::Busy));
+        assert_eq!(reader.read(FileType::Pdf, Vec::new(), &ada()).await, Err(FileError::Busy));
         let patient = shell("exit 1", Duration::from_secs(20));
-        assert_eq!(patient.read(FileType::Pdf, Vec::new(), "bob").await, Err(FileError::Crashed), "another owner");
+        assert_eq!(
+            patient.read(FileType::Pdf, Vec::new(), &Owner::new("bob")).await,
+            Err(FileError::Crashed),
+            "another owner"
+        );
     }
 
     #[tokio::test]
     async fn missing_program_is_an_error() {
         let reader = Reader { program: ("/no/such/program".into(), Vec::new()), ..Reader::for_articles() };
-        assert!(matches!(reader.read(FileType::Pdf, Vec::new(), "ada").await, Err(FileError::NoReader(_))));
+        assert!(matches!(reader.read(FileType::Pdf, Vec::new(), &ada()).await, Err(FileError::NoReader(_))));
     }
 
     #[tokio::test]
     async fn svg_is_text_and_pictures_are_none() {
         let reader = Reader::for_attachments();
-        let read = read_text(FileType::Svg, b"<svg/>".to_vec(), &reader, "ada").await;
+        let read = read_text(FileType::Svg, b"<svg/>".to_vec(), &reader, &ada()).await;
         assert_eq!(read.map(|read| read.text).as_deref(), Ok("<svg/>"));
-        assert_eq!(read_text(FileType::Png, Vec::new(), &reader, "ada").await, Err(FileError::Unsupported));
+        assert_eq!(read_text(FileType::Png, Vec::new(), &reader, &ada()).await, Err(FileError::Unsupported));
     }
 }

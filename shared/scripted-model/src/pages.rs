@@ -34,15 +34,16 @@ async fn name_own_pages(request: Request, next: Next) -> Response {
     let is_secure = request.headers().get("x-forwarded-proto").is_some_and(|scheme| scheme == "https");
     let mut response = next.run(request).await;
     let content_type = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let is_answer =
-        ["application/json", "text/event-stream", "text/markdown"].iter().any(|kind| content_type.starts_with(kind));
+    let is_answer = ["application/json", "application/x-ndjson", "text/event-stream", "text/markdown"]
+        .iter()
+        .any(|kind| content_type.starts_with(kind));
     let Some(host) = host.filter(|_| is_answer) else { return response };
     let site = format!("{}://{host}/demo/", if is_secure { "https" } else { "http" });
     response.headers_mut().remove(CONTENT_LENGTH);
     response.map(|body| Body::new(body.map_frame(move |frame| frame.map_data(|data| replace_site(data, &site)))))
 }
 
-/// Addresses are whole in a frame: a frame has whole events or rows, and the demo model writes no address.
+/// Addresses of sources are whole in a frame, which has whole events or rows. A real model's own text may be divided.
 fn replace_site(data: Bytes, site: &str) -> Bytes {
     match std::str::from_utf8(&data) {
         Ok(text) if text.contains(SITE) => text.replace(SITE, site).into(),

@@ -179,14 +179,21 @@ async fn check_pictures(app: &App, agent: &ResolvedAgent, pictures: Vec<(&str, u
     if pictures.is_empty() {
         return Ok(());
     }
+    let mut takes_others = false;
     for model in &agent.models {
-        if pictures.iter().all(|(media_type, bytes)| model.takes_picture(media_type, *bytes))
-            && turns::known_image_support(&app.store, model).await != Some(false)
-        {
-            return Ok(());
+        if turns::known_image_support(&app.store, model).await != Some(false) {
+            if pictures.iter().all(|(media_type, bytes)| model.takes_picture(media_type, *bytes)) {
+                return Ok(());
+            }
+            takes_others = true;
         }
     }
-    Err(ErrorCode::ImagesUnsupported.into())
+    let limits = "Gemini takes no GIF, Claude and Amazon Bedrock no image above 3.75 MiB: send it in another form";
+    Err(if takes_others {
+        ApiError::new(ErrorCode::ImagesUnsupported, limits)
+    } else {
+        ErrorCode::ImagesUnsupported.into()
+    })
 }
 
 /// Reads the files inside of a request whose conversation its client keeps; nothing is stored.

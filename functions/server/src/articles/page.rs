@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use articles::Format;
 use axum::http::{Method, header};
+use domain::Owner;
 use egress::{Egress, Limits, Policy, Request, Response, SystemNetwork};
 use files::{FileError, FileType, Reader};
 
@@ -85,7 +86,7 @@ pub(super) async fn read_document(bytes: Vec<u8>, name: &str) -> Result<Page, St
             FileType::Markdown => Format::Markdown,
             FileType::Csv | FileType::Json | FileType::Svg | FileType::PlainText => Format::Text,
             other => {
-                let read = files::read_text(other, bytes, &Reader::for_articles(), "articles").await?;
+                let read = files::read_text(other, bytes, &Reader::for_articles(), &Owner::new("articles")).await?;
                 if read.truncated {
                     return Err(FileError::TooLarge("it has more than 8 MiB of text".to_owned()));
                 }

@@ -97,14 +97,14 @@ async fn store(
 ) -> Result<StoredArticle> {
     let parsed = parsing::parse(administrator, body.len(), move || NewArticle::parse(&body, owner)).await?;
     let (collection, now) = (named_collection(app, parsed.owner.as_deref())?, SystemTime::now());
-    let writer = ArticleWriter::new(app.store.articles.clone(), &app.config.articles, &app.config.http);
-    writer.prepare(&collection, now).await?;
     let must_exist = id.is_some();
     let id = id.unwrap_or_else(|| article_id(&parsed.source.key));
     let known = app.store.articles.get(&collection, &id).await?;
     if must_exist && known.is_none() {
         return Err(ErrorCode::NotFound.into());
     }
+    let writer = ArticleWriter::new(app.store.articles.clone(), &app.config.articles, &app.config.http);
+    writer.prepare(&collection, now).await?;
     let added = writer.add(administrator, &collection, parsed.source, known.as_ref(), now).await;
     Ok(added.map_err(add_failure)?.or(known).ok_or(ErrorCode::NotFound)?)
 }
