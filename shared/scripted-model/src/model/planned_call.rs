@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
-use crate::{CONVERSATION, SITE, SmallTalk, page_at, spaced, without_phrase};
+use crate::{CONVERSATION, SmallTalk, spaced, without_phrase};
 
 pub(super) const TOOL: &str = "search_web";
 
@@ -86,10 +86,7 @@ fn english_term(run: &str) -> Option<String> {
 fn address(question: &str) -> Option<String> {
     let start = question.find("https://").or_else(|| question.find("http://"))?;
     let address = question[start..].split(|c: char| c.is_whitespace() || !c.is_ascii()).next()?;
-    let address = address.trim_end_matches(['.', ',', '?', '!', ')']);
-    // The address at which the server itself shows a page.
-    let own_page = address.split_once("/demo/").filter(|(_, page)| page_at(page).is_some());
-    Some(own_page.map_or_else(|| address.to_owned(), |(_, page)| format!("{SITE}{page}")))
+    Some(address.trim_end_matches(['.', ',', '?', '!', ')']).to_owned())
 }
 
 /// Returns the arithmetic expression of a question that has nothing else: at least one digit and one operator.
