@@ -1,7 +1,7 @@
 //! The built-in pages for people: `GET /demo/{language}/{slug}`, without a script and without data of users.
 
 use axum::Router;
-use axum::body::{Body, Bytes};
+use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::extract::{Path, Request};
 use axum::http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST};
 use axum::http::uri::Authority;
@@ -40,6 +40,12 @@ async fn name_own_pages(request: Request, next: Next) -> Response {
     let Some(host) = host.filter(|_| is_answer) else { return response };
     let site = format!("{}://{host}/demo/", if is_secure { "https" } else { "http" });
     response.headers_mut().remove(CONTENT_LENGTH);
+    if response.body().size_hint().exact().is_some() {
+        // A document, which is in memory: the server states its new length.
+        let (head, body) = response.into_parts();
+        let data = to_bytes(body, usize::MAX).await.unwrap_or_default();
+        return Response::from_parts(head, replace_site(data, &site).into());
+    }
     response.map(|body| Body::new(body.map_frame(move |frame| frame.map_data(|data| replace_site(data, &site)))))
 }
 

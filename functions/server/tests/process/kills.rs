@@ -164,7 +164,8 @@ fn f098_killed_server_stores_nothing_twice() {
     for message in &messages {
         let answers = stored.get(&message.text).map_or(&[] as &[_], Vec::as_slice);
         assert!(answers.len() <= 1, "{} is stored {} times", message.text, answers.len());
-        assert!(message.answer.as_ref().is_none_or(|answer| answers == [answer.clone()]), "{} is lost", message.text);
+        let is_kept = message.answer.as_ref().is_none_or(|answer| answers == [answer.clone()]);
+        assert!(is_kept, "{} is lost: {:?} is stored, not {:?}", message.text, answers, message.answer);
     }
     assert!(acknowledged > 0 && stored.len() <= messages.len());
     let (all, stored) = (messages.len(), stored.len());
