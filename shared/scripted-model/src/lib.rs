@@ -92,6 +92,8 @@ pub(crate) struct SmallTalk {
 pub(crate) struct Conversation {
     /// In ascending order of priority for the answer; the first kind only accompanies others.
     pub(crate) small_talk: Vec<SmallTalk>,
+    /// Beginnings of a request to continue an interrupted answer.
+    pub(crate) continuation_prompts: Vec<String>,
     /// Beginnings of a request for questions that may follow an answer, before the question of that answer.
     pub(crate) follow_up_prompts: Vec<String>,
     /// Terms that do not help a search of documents, in lower case.

@@ -1,10 +1,10 @@
 // Written by build.mjs; do not edit.
 
 /// The content security policy of the page: it permits exactly the script and the style of the document.
-const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'sha256-GO2YWrNUf0oQQKnaUQfZ5AUzMAx9SWKYDO3ybgpQpuE=' 'sha256-ttgk5n8BMLblyzuZQPRqdxEztEU2c2PUbXeVSNX7uaA='; style-src 'sha256-Sa92TiaHTJK43UxVTsx+34u/fdw896buSO7doWv5Vog='; connect-src 'self'; img-src 'self' blob: data:; font-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self' 'sha256-GO2YWrNUf0oQQKnaUQfZ5AUzMAx9SWKYDO3ybgpQpuE=' 'sha256-z2BqIAnjR8PNZaSEkmj6SkSwa22Amd3lkDVI/Pel6UM='; style-src 'sha256-voKTOBcNGDZyxew0uiNA/wqW5uEA2OuG7bTMlpfth70='; connect-src 'self'; img-src 'self' blob: data:; font-src 'self'; manifest-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
 /// The first digits of the document's SHA-256.
-const DOCUMENT_HASH: &str = "a3076775a66e3059";
+const DOCUMENT_HASH: &str = "ecddc54233930bdb";
 
 /// The document, compressed with gzip.
 const DOCUMENT_GZIP: &[u8] = include_bytes!("index.html.gz");
@@ -19,7 +19,7 @@ const ASSETS: &[Asset] = &[
     Asset { name: "admin-a9bd6d2cc90e.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("admin-a9bd6d2cc90e.js.gz") },
     Asset { name: "code-bf0dd8bebc19.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("code-bf0dd8bebc19.js.gz") },
     Asset { name: "files-fa0527ffd241.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("files-fa0527ffd241.js.gz") },
-    Asset { name: "library-2e1a784a43a1.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("library-2e1a784a43a1.js.gz") },
+    Asset { name: "library-ab7a5852e703.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("library-ab7a5852e703.js.gz") },
     Asset { name: "maths-8015670373d3.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("maths-8015670373d3.js.gz") },
     Asset { name: "settings-58211a731fb9.js", content_type: "text/javascript; charset=utf-8", immutable: true, gzip: include_bytes!("settings-58211a731fb9.js.gz") },
 ];

@@ -47,6 +47,8 @@ pub(super) struct Situation {
     pub(super) files: AttachedFiles,
     /// Whether an earlier answer has the note on real models.
     pub(super) is_noted: bool,
+    /// The text of an answer that is to be continued.
+    pub(super) interrupted: String,
 }
 
 /// What is attached to the question.
@@ -78,6 +80,8 @@ impl Request {
         let (language, has_documents) = (Language::of(&question), self.offers(DOCUMENT_TOOL));
         let may_search = has_documents || self.offers(TOOL);
         let note = CONVERSATION.texts.note.of(language);
+        let continued = since.iter().position(Message::is_continuation).and_then(|index| index.checked_sub(1));
+        let interrupted = continued.map(|index| since[index].text()).unwrap_or_default();
         let is_noted = self.messages.iter().any(|one| one.role == "assistant" && one.text().contains(note));
         Situation {
             question,
@@ -90,6 +94,7 @@ impl Request {
             findings,
             files,
             is_noted,
+            interrupted,
         }
     }
 
@@ -128,7 +133,12 @@ impl Message {
 
     /// Whether this is a question of the user; results of prompted calls have the role `user`, too.
     fn is_question(&self) -> bool {
-        self.role == "user" && !Findings::are_in(&self.text())
+        self.role == "user" && !Findings::are_in(&self.text()) && !self.is_continuation()
+    }
+
+    fn is_continuation(&self) -> bool {
+        let text = self.text();
+        self.role == "user" && CONVERSATION.continuation_prompts.iter().any(|prompt| text.starts_with(prompt))
     }
 }
 

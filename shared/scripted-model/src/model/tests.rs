@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use super::reply::reply;
 use super::request::Request;
 use super::wire::Completion;
 use crate::router;
@@ -43,7 +42,7 @@ fn reply_text(system: &str, messages: &[(&str, &str)]) -> String {
 }
 
 fn reply_to(request: &Request) -> String {
-    Completion::new(request, reply(&request.situation())).tokens.concat()
+    Completion::new(request, super::answer(request)).tokens.concat()
 }
 
 #[test]
@@ -91,6 +90,20 @@ fn unknown_question_gets_the_limits_of_the_demo() {
     let english = found("weather", "https://lambda-chat.example/en/cost");
     assert!(english.starts_with("I can’t answer that:") && !english.contains('['), "{english}");
     assert!(found("天气", "https://a.example/1").starts_with("关于“天气”，搜索到这些网页："));
+}
+
+#[test]
+fn interrupted_answer_is_continued_where_it_stopped() {
+    let call = r#"<tool_call>{"tool": "search_web", "query": "天气"}</tool_call>"#;
+    let before = [("user", "天气"), ("assistant", call), ("user", RESULTS)];
+    let whole = reply_text(TEACHING, &before);
+    let start: String = whole.chars().take(20).collect();
+    let stopped = [("assistant", start.as_str()), ("user", "你上面的回答在中途断开了。请从断开的地方继续")];
+    let found = [("assistant", call), ("user", RESULTS)];
+    let again = reply_text(TEACHING, &[&before[..], &stopped].concat());
+    assert!(again.contains(r#""query": "天气""#), "the results are not there: {again}");
+    let rest = reply_text(TEACHING, &[&before[..], &stopped, &found].concat());
+    assert_eq!(start + &rest, whole);
 }
 
 #[test]

@@ -39,7 +39,7 @@ export const texts = {
     conversations: "Conversations",
     commands: "Commands",
     thisOne: (title: string) => `This conversation: ${title}`,
-    nothing: "Nothing found.",
+    nothing: "Nothing found. Search finds whole words.",
     results: (value: number) => plural(value, "result"),
     showArchive: "Open the archive",
     import: "Import conversations…",

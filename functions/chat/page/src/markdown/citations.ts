@@ -2,7 +2,7 @@
 
 import type { MarkdownIt, StateInline } from "markdown-it";
 
-const CITATION = /\[(\d{1,3}(?:(?: ?[,，、] ?| ?[-–] ?)\d{1,3})*)\](?![(:])/y;
+const CITATION = /\[(\d{1,3}(?:(?: ?[,，、] ?| ?[-–] ?)\d{1,3})*)\](?!\()/y;
 const MAX_RANGE = 50;
 
 /** Adds the rule. A label that the text defines as a link reference stays a link. */
@@ -15,6 +15,8 @@ function citation(state: StateInline, silent: boolean): boolean {
   const found = CITATION.exec(state.src);
   const list = found?.[1];
   if (!found || list === undefined || state.env.references?.[list]) return false;
+  // A definition of a link that is not complete yet.
+  if (state.src[CITATION.lastIndex] === ":" && (state.pos === 0 || state.src[state.pos - 1] === "\n")) return false;
   if (!silent) {
     const token = state.push("cite", "", 0);
     token.content = found[0];

@@ -34,6 +34,7 @@ fn situation(question: &str, language: Language, rounds: usize, pages: Vec<Page>
         findings: None,
         files: AttachedFiles::default(),
         is_noted: true,
+        interrupted: String::new(),
     }
 }
 
