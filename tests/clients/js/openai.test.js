@@ -46,7 +46,7 @@ for (const model of PATHS) {
       const { start_index, end_index, url } = message.annotations[0].url_citation;
       // The indices count code points, not UTF-16 code units.
       assert.equal([...message.content].slice(start_index, end_index).join(""), "[1]");
-      assert.match(url, /^https:\/\/lambda-chat\.example\//);
+      assert.match(url, /^http:\/\/127\.0\.0\.1:\d+\/demo\/en\//);
       const options = { model, messages: user(script(...SEARCHED)), stream_options: { include_usage: true } };
       const streamed = await client.chat.completions.stream(options).finalChatCompletion();
       assert.equal(streamed.choices[0].message.content, message.content);

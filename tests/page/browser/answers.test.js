@@ -311,4 +311,8 @@ test("the whole conversation is printed", async (t) => {
   });
   assert.ok(scroller >= list && list > 2000, `${scroller} of ${list}`);
   for (const id of ["sidebar", "composer"]) assert.equal(await page.locator(`#${id}`).isVisible(), false);
+  const ground = () => page.locator(".bubble").first().evaluate((bubble) => getComputedStyle(bubble).backgroundColor);
+  const onLight = await ground();
+  await page.evaluate(() => (document.documentElement.dataset.theme = "dark"));
+  assert.equal(await ground(), onLight, "paper is light, also with the dark theme");
 });

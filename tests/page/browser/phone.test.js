@@ -111,6 +111,8 @@ for (const colorScheme of ["light", "dark"]) {
       if (name === "phone") await page.getByRole("button", { name: "List of conversations" }).click();
       await page.getByRole("button", { name: "Settings" }).click();
       await page.getByRole("row", { name: /^Answers/ }).waitFor();
+      const close = await page.locator("dialog[open] .actions button").last().boundingBox();
+      assert.ok(close.y + close.height <= page.viewportSize().height, "the button is in sight without scrolling");
       assert.deepEqual(await violations(page), []);
     });
   }

@@ -90,6 +90,7 @@ table("citations join the text before them", [
   ["make it [1].", p(`make it⁠${cite(1)}.`)],
   ["a [1, 2]", p(`a⁠${cite(1)}${cite(2)}`)],
   ["a [1-3，7]", p(`a⁠${[1, 2, 3, 7].map(cite).join("")}`)],
+  ["a [1]: b", p(`a⁠${cite(1)}: b`)],
   ["a [99].", p("a⁠.")],
   ["a [1, 99]", p(`a⁠${cite(1)}`)],
   ["[1](https://a.example/)", p(a("https://a.example/", "1"))],
