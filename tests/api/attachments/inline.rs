@@ -201,7 +201,9 @@ async fn claude_gets_no_picture_beyond_its_limit() {
     let id = uploaded(&app, "photo.jpg", photo(4 * 1024 * 1024)).await;
     let question = json!({ "message": "?", "attachments": [id] });
     let of_claude = json!({ "message": "?", "attachments": [id], "modelType": "claude" });
-    assert_eq!(app.post("/api/chat", &of_claude).await.error(), (400, "images_unsupported".to_owned()));
+    let refused = app.post("/api/chat", &of_claude).await;
+    assert!(refused.text().contains("3.75 MiB"), "{}", refused.text());
+    assert_eq!(refused.error(), (400, "images_unsupported".to_owned()));
     app.chat(&question).await.conversation_id();
     assert!(first.requests().is_empty());
 }

@@ -7,7 +7,7 @@ use tokio::net::TcpListener;
 
 use super::request::Request;
 use super::wire::Completion;
-use crate::router;
+use crate::{CONVERSATION, router};
 
 const TEACHING: &str = "### search_web - 联网搜索工具";
 const RESULTS: &str = "以下是搜索结果：\n\n<search_results>\nAI 摘要：摘要。\n\n搜索结果：\n\n\
@@ -104,6 +104,13 @@ fn interrupted_answer_is_continued_where_it_stopped() {
     assert!(again.contains(r#""query": "天气""#), "the results are not there: {again}");
     let rest = reply_text(TEACHING, &[&before[..], &stopped, &found].concat());
     assert_eq!(start + &rest, whole);
+    for prompt in [
+        include_str!("../../../prompts/zh/agent/continuation.txt"),
+        include_str!("../../../prompts/en/agent/continuation.txt"),
+    ] {
+        let known = CONVERSATION.continuation_prompts.iter().any(|known| prompt.starts_with(known));
+        assert!(known, "the demo does not know {prompt:?}");
+    }
 }
 
 #[test]
