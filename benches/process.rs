@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use serde_json::{Value, json};
+
 /// The process; it is killed when dropped.
 pub struct Process {
     child: Child,
@@ -81,6 +83,16 @@ impl Drop for Process {
     fn drop(&mut self) {
         self.child.kill().and_then(|()| self.child.wait()).expect("the process runs until it is ended");
     }
+}
+
+/// The beginning of the addresses of [`search_results`].
+pub const RESULT_URL: &str = "https://example.com/result-";
+
+/// Ten results of 600 characters.
+pub fn search_results(query: &str) -> Value {
+    let text: String = "周末杭州以多云为主，气温十七到二十三度，早晚有雾，".chars().cycle().take(600).collect();
+    let page = |n| json!({ "title": format!("{query}：第{n}页"), "url": format!("{RESULT_URL}{n}"), "content": text, "score": 0.9 });
+    (1..=10).map(page).collect()
 }
 
 /// An address on loopback with a port that is free now.

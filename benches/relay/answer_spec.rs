@@ -2,26 +2,28 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Requested answer: number of tokens, and the model's pause before each.
+/// Requested answer: number of tokens, the model's pause before each, and whether a model with tools searches before.
 #[derive(Clone, Copy)]
 pub(crate) struct AnswerSpec {
     pub(crate) tokens: u64,
     /// Zero for no pause.
     pub(crate) pause: Duration,
+    pub(crate) searches: bool,
 }
 
 impl AnswerSpec {
     /// Encodes it as a user message.
     pub(crate) fn message(self) -> String {
-        format!("words={} pause={} please", self.tokens, self.pause.as_micros())
+        format!("words={} pause={} searches={} please", self.tokens, self.pause.as_micros(), self.searches)
     }
 
     /// Finds the last encoded answer in a request body.
     pub(crate) fn find(request: &str) -> Option<Self> {
         let (_, rest) = request.rsplit_once("words=")?;
         let (tokens, rest) = rest.split_once(" pause=")?;
-        let (pause, _) = rest.split_once(' ')?;
-        Some(Self { tokens: tokens.parse().ok()?, pause: Duration::from_micros(pause.parse().ok()?) })
+        let (pause, rest) = rest.split_once(" searches=")?;
+        let pause = Duration::from_micros(pause.parse().ok()?);
+        Some(Self { tokens: tokens.parse().ok()?, pause, searches: rest.starts_with("true") })
     }
 }
 

@@ -34,12 +34,14 @@ use load::{ACCUMULATED, COMPLETIONS, Measurements, NATIVE, RequestFormat};
 use measured::ServerMeasurements;
 use platform::transport::Client;
 use process::{Process, free_port};
-use serde_json::json;
+use serde_json::{Value, json};
+use support::{FakeTavily, SEARCH_KEY};
 use tokio::runtime::{Builder, Runtime};
 
 const ROUNDS: u64 = 2;
 
 /// A load with the request format for the product.
+#[derive(Clone, Copy)]
 struct Case {
     name: &'static str,
     way: RequestFormat,
@@ -60,7 +62,12 @@ const fn build_case(
         Some(tokens) => Duration::from_micros(1_000_000 / tokens),
         None => Duration::ZERO,
     };
-    Case { name, way, model, streams, spec: AnswerSpec { tokens, pause } }
+    Case { name, way, model, streams, spec: AnswerSpec { tokens, pause, searches: false } }
+}
+
+/// The same case with a search before each answer of the product; the relay's model has no tools.
+const fn searching(case: Case) -> Case {
+    Case { spec: AnswerSpec { searches: true, ..case.spec }, ..case }
 }
 
 /// The product's models: one with native tools, the other with tools in the prompt.
@@ -71,12 +78,15 @@ const PROMPTED_TOOLS: &str = "prompt";
 const SHORT_CASE: &str = "100 answers of one word";
 const LONG_CASE: &str = "10 streams, 200 words/s, 1,000 words each";
 
-const CASES: [Case; 7] = [
+const CASES: [Case; 10] = [
     build_case("4 streams, no pauses", NATIVE, NATIVE_TOOLS, (4, 10_000), None),
     build_case("4 streams, no pauses, tools in the prompt", NATIVE, PROMPTED_TOOLS, (4, 10_000), None),
     build_case("10 streams, 200 words/s, accumulated", ACCUMULATED, NATIVE_TOOLS, (10, 400), Some(200)),
     build_case("100 streams, 50 words/s", NATIVE, NATIVE_TOOLS, (100, 200), Some(50)),
     build_case("100 streams, 50 words/s, OpenAI's wire", COMPLETIONS, NATIVE_TOOLS, (100, 200), Some(50)),
+    build_case("128 streams, 20 words/s", NATIVE, NATIVE_TOOLS, (128, 100), Some(20)),
+    searching(build_case("16 streams, no pauses, a search", NATIVE, PROMPTED_TOOLS, (16, 200), None)),
+    searching(build_case("16 streams, 50 words/s, a search", NATIVE, PROMPTED_TOOLS, (16, 200), Some(50))),
     build_case(LONG_CASE, NATIVE, NATIVE_TOOLS, (10, 1_000), Some(200)),
     build_case(SHORT_CASE, NATIVE, NATIVE_TOOLS, (100, 1), None),
 ];
@@ -105,7 +115,7 @@ async fn measure(arguments: &[String]) {
     // Cargo adds its own option.
     let named = arguments.iter().find(|argument| argument.parse::<u64>().is_err() && !argument.starts_with('-'));
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
-    let servers = Servers::start(folder.path());
+    let servers = Servers::start(folder.path()).await;
     let client = platform::transport::build_client().expect("a client can be made");
     warm_up(&client, &servers).await;
     report::header();
@@ -159,10 +169,11 @@ struct Servers {
     /// The product with its database inside.
     whole: Process,
     _database: Process,
+    _search: FakeTavily,
 }
 
 impl Servers {
-    fn start(folder: &Path) -> Self {
+    async fn start(folder: &Path) -> Self {
         let own = std::env::current_exe().expect("a program knows where it is");
         let model = Process::start(Command::new(&own).arg("model"));
         let relay = |kind| Process::start(Command::new(&own).args([kind, model.address.as_str()]));
@@ -172,15 +183,25 @@ impl Servers {
         let base = format!("{}/v1", model.address);
         let row = |name, tools| json!({ "name": name, "model": "m", "baseUrl": base, "tools": tools });
         let models = json!([row(NATIVE_TOOLS, "native"), row(PROMPTED_TOOLS, "prompt")]).to_string();
-        let whole = Process::product(&folder.join("whole"), [("MODELS", models.clone())], &[]);
+        let search = FakeTavily::start().await;
+        search.respond_with(|body| {
+            let query = body["query"].as_str().unwrap_or_default();
+            FakeTavily::search_reply_with(query, &process::search_results(query), &Value::Null)
+        });
         let settings = [
             ("MODELS", models),
+            ("TAVILY_BASE_URL", search.url()),
+            ("TAVILY_API_KEY", SEARCH_KEY.to_owned()),
+            ("SEARCH_RATE_LIMIT", "1000000/60s".to_owned()),
+        ];
+        let whole = Process::product(&folder.join("whole"), settings.clone(), &[]);
+        let database_settings = [
             ("AWS_ENDPOINT_URL_DYNAMODB", format!("http://{port}")),
             ("AWS_REGION", "local".to_owned()),
             ("AWS_ACCESS_KEY_ID", "local".to_owned()),
             ("AWS_SECRET_ACCESS_KEY", "local".to_owned()),
         ];
-        let product = Process::product(&folder.join("none"), settings, &[]);
-        Self { model, relay, relay_of_one_thread, product, whole, _database: database }
+        let product = Process::product(&folder.join("none"), settings.into_iter().chain(database_settings), &[]);
+        Self { model, relay, relay_of_one_thread, product, whole, _database: database, _search: search }
     }
 }

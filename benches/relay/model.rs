@@ -1,6 +1,8 @@
-//! A model that answers at the requested pace, with one chunk and one write per token.
+//! A model that answers at the requested pace, with one chunk and one write per token. If it is to search and has the tool, its
+//! first reply is a call.
 
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use axum::Router;
@@ -10,6 +12,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use axum::serve::ListenerExt;
 use futures_util::stream::unfold;
+use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
@@ -26,8 +29,18 @@ pub(crate) async fn serve() {
 
 async fn complete(request: String) -> Response {
     let spec = AnswerSpec::find(&request).expect("every request holds a wish");
-    let body = Body::from_stream(unfold(Answer::new(spec), Answer::next));
+    let calls = spec.searches && request.contains("search_web") && !request.contains(process::RESULT_URL);
+    let body = if calls { search_call().into() } else { Body::from_stream(unfold(Answer::new(spec), Answer::next)) };
     ([(CONTENT_TYPE, "text/event-stream")], body).into_response()
+}
+
+/// A call in the reply's text, with a query that no earlier call had.
+fn search_call() -> String {
+    static NUMBER: AtomicU64 = AtomicU64::new(0);
+    let query = format!("weather {}", NUMBER.fetch_add(1, Ordering::Relaxed));
+    let call = json!({ "tool": "search_web", "query": query });
+    chunk(&format!(r#"{},"finish_reason":null"#, json!({ "content": format!("<tool_call>{call}</tool_call>") })))
+        + &end()
 }
 
 struct Answer {

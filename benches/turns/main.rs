@@ -119,12 +119,9 @@ async fn run(case: &Case, client: &Client, model: &FakeModel, conversation: Opti
     serde_json::from_str::<Value>(start).expect("events are JSON")["conversationId"].take()
 }
 
-/// Ten results of 600 characters.
 fn results(body: &Value) -> Reply {
-    let text: String = "周末杭州以多云为主，气温十七到二十三度，早晚有雾，".chars().cycle().take(600).collect();
     let query = body["query"].as_str().unwrap_or_default();
-    let page = |n| json!({ "title": format!("{query}：第{n}页"), "url": format!("https://example.com/{n}"), "content": text, "score": 0.9 });
-    FakeTavily::search_reply_with(query, &(1..=10).map(page).collect(), &json!("多云，十七到二十三度。"))
+    FakeTavily::search_reply_with(query, &process::search_results(query), &json!("多云，十七到二十三度。"))
 }
 
 /// Writes the instructions since the last call to a file of their own, and returns their number.
