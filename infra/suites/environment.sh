@@ -27,8 +27,20 @@ skip() {
   exit 0
 }
 
+# one_at_a_time COMMAND…: waits until no other suite installs anything.
+one_at_a_time() {
+  local held
+  mkdir -p "$TOOLS"
+  exec {held}>"$TOOLS/lock"
+  flock "$held"
+  "$@"
+  exec {held}>&-
+}
+
 # packages NAME…: installs missing Debian packages.
-packages() {
+packages() { one_at_a_time install_packages "$@"; }
+
+install_packages() {
   local missing=() name
   for name in "$@"; do
     dpkg-query -W -f '${Status}' "$name" 2>/dev/null | grep -q 'ok installed' || missing+=("$name")
@@ -58,7 +70,9 @@ tool_folder() {
 
 # python_tools NAME…: puts these tools of requirements.txt on the path, each in its own virtual environment, with only the
 # packages and hashes of locks/NAME.txt.
-python_tools() {
+python_tools() { one_at_a_time install_python_tools "$@"; }
+
+install_python_tools() {
   local name requirement folder lock
   for name in "$@"; do
     requirement=$(pinned "$name") || fail "requirements.txt does not pin $name"
