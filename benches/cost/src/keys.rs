@@ -33,7 +33,7 @@ fn kind_of_keys(pk: &str, sk: &str) -> &'static str {
 fn kind_of_owner_item(pk: &str, sk: &str) -> &'static str {
     match (pk.split('#').nth(2), sk.split('#').next()) {
         (None, Some("N")) => "chat id",
-        (None, Some("I")) => "instructions",
+        (None, Some("I")) => "limit and instructions",
         (None, _) => "head",
         (Some("C"), Some("M")) => "message",
         (Some("C"), Some("S")) => "summary",

@@ -8,7 +8,7 @@ use crate::conversations::{HEAD_PREFIX, IMPORTING_PREFIX};
 use crate::item::ItemExt;
 use crate::key::{OwnerPartitions, SK};
 use crate::owners::list_error;
-use crate::{ConversationStore, DeletionCounts, KeyError, RateLimit, ReadError, Result, Store};
+use crate::{ConversationStore, DeletionCounts, KeyError, ReadError, Result, Store};
 use domain::Owner;
 
 /// The maximum time until a turn at another instance has noticed that its conversation is gone and has recorded its
@@ -16,7 +16,7 @@ use domain::Owner;
 const TURN_END_GRACE: Duration = ConversationStore::RENEWAL.saturating_add(Duration::from_secs(2));
 
 impl Store {
-    /// Deletes everything that an owner has; `limit` is the rate limit of turns.
+    /// Deletes everything that an owner has.
     ///
     /// Conversations are deleted first, each with its messages before its head, so that the next call completes an
     /// interrupted one. If a turn ran, this waits for its end, because its usage is recorded in any case. Conversations
@@ -24,7 +24,7 @@ impl Store {
     /// owner could not call again; an administrator's keys first lose their rights, unless nobody else could administer.
     /// Leftovers of earlier interrupted deletions of single conversations remain;
     /// [`delete_owner`](Store::delete_owner) finds those too.
-    pub async fn erase(&self, owner: &Owner, limit: RateLimit, now: SystemTime) -> Result<DeletionCounts, KeyError> {
+    pub async fn erase(&self, owner: &Owner, now: SystemTime) -> Result<DeletionCounts, KeyError> {
         self.keys.resign(owner).await?;
         let mut conversations = 0;
         loop {
@@ -44,7 +44,6 @@ impl Store {
         others += self.files.delete_by_owner(owner).await?;
         others += self.idempotency.delete_by_owner(owner).await?;
         others += self.executions.delete_by_owner(owner).await?;
-        others += self.rate_limiter.delete_counter(&owner.turn_limit_key(), limit).await?;
         let keys = self.keys.delete_resigned(owner).await?;
         Ok(DeletionCounts { keys, conversations, others })
     }

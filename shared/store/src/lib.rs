@@ -9,7 +9,7 @@
 //! |---|---|---|---|
 //! | `U#{o}` | `C#{conversation}` | the head: `title`, `model`, `language` (of the first message; absent in older items), `messageCount`, `createdAt`, `updatedAt`, `seq` (of the last message), `tip` (seq of the last message of the shown branch; 0 if there is none), `forks` (the tree of the messages as in `tree.rs`; absent until this release writes); while an answer may yet give way to another one `tipBefore` (the tip then); `titleFrom` (`message`, `model` or `user`; absent in older items), where they apply `titledIn` (seq of the answer that came with a model's title), `pinned` and `archived`, and `temporary` with `expires`; if a client named it `chat`; `numbered` (the highest number of a page); while a turn runs `turn`, `leaseUntil`, `answering` (the seq of its answer, if that is not the last message) and, after a stop request, `stopping` (that turn) | `begin`, `renew`, `request_stop`, `finish`, `edit`, `import`, `select_branch`, `delete_message` |
 //! | | `N#{chat id}` | a client's own chat id: `conversation` | `begin`, `delete` |
-//! | | `I` | the owner's instructions for all answers: `wishes` | [`Instructions`] |
+//! | | `I` | the owner's instructions for all answers: `wishes`; the rate limit of turns, as `tat@{burst}/{window}` in microseconds (absent in older items) | [`Instructions`], [`RateLimiter`] |
 //! | `U#{o}#C#{conversation}` | `M#{seq}` | a message: `id`, `turn`, `author`, `parent` (the seq of the message before it, 0 for a first one; absent in older items), `model`, `progress`, `createdAt`, `content`, `thinking`, `calls` and `sources` (JSON), `excerpts` (of its sources by their numbers, compressed JSON; in imports and in items of earlier releases in `sources`), `parts` (number of further pieces), of a question with files `attachments` (JSON), of one that came over `/v1/responses` `clientRequest` (what describes the request, and the messages that prompts have instead of the text; compressed JSON); after its turn `tally` (JSON), `endedAt` and `transcript` (the length of its transcript in characters; 0 without one, because the message holds everything) and `exchange` (its length and that transcript, compressed JSON, unless it has its own item); in items of earlier releases `aside` if another answer superseded it. If it is rated `feedback` (JSON) and `rated` (the key of the rating in the list). If its process died, `tally` and `recovered` (from how many events of its log) without `endedAt`. An answer that was continued has `earlier` (JSON: its turns but the last one) and `continuedAt` | `begin`, `finish`, `recover_turn` |
 //! | | `D` | the digest that searches read: `filter` (a Bloom filter of the terms in its messages), `state` (of the conversation to which it applies) | `search` |
 //! | | `M#{seq}#{n}` | a further piece of a long message: `content`, `thinking` | `begin`, `finish` |
@@ -197,7 +197,7 @@ impl Store {
             conversations: ConversationStore { table: data.clone(), ephemeral: ephemeral.clone() },
             search_cache: SearchCache { table: ephemeral.clone() },
             search_credits: SearchCredits { table: ephemeral.clone() },
-            rate_limiter: RateLimiter::new(ephemeral.clone()),
+            rate_limiter: RateLimiter::new(data.clone(), ephemeral.clone()),
             idempotency: Idempotency { table: ephemeral.clone() },
             streams: StreamLog::new(ephemeral.clone()),
             tool_support: ToolSupportTable { table: ephemeral.clone() },

@@ -32,26 +32,28 @@ pub struct TurnLimits {
 }
 
 impl TurnLimits {
-    /// Rejects a turn whose owner has exhausted the rate limit or a budget, or whose groups have exhausted one.
+    /// Rejects a turn whose owner has exhausted the rate limit or a budget, or whose groups have exhausted one. Returns the
+    /// owner's instructions, `None` if they could not be read.
     pub(crate) async fn check(
         &self,
         store: &Store,
         owner: &Owner,
         groups: &Groups,
         now: SystemTime,
-    ) -> Result<(), TurnError> {
-        self.check_rate(store, owner, now).await?;
-        self.budgets.check(&store.ledger, owner, groups, now).await
+    ) -> Result<Option<String>, TurnError> {
+        let instructions = self.check_rate(store, owner, now).await?;
+        self.budgets.check(&store.ledger, owner, groups, now).await?;
+        Ok(instructions)
     }
 
-    async fn check_rate(&self, store: &Store, owner: &Owner, now: SystemTime) -> Result<(), TurnError> {
-        let admission = store.rate_limiter.admit(&owner.turn_limit_key(), self.rate, now).await;
-        let admission = admission.map_err(|error| match error {
+    async fn check_rate(&self, store: &Store, owner: &Owner, now: SystemTime) -> Result<Option<String>, TurnError> {
+        let admission = store.rate_limiter.admit_turn(owner, self.rate, now).await;
+        let (admission, instructions) = admission.map_err(|error| match error {
             StoreError::Full | StoreError::Damaged => error.into(),
             StoreError::Busy | StoreError::Fault(_) => TurnError::caused_by(ErrorCode::StorageBusy, error),
-        });
-        match admission? {
-            Admission::Admitted => Ok(()),
+        })?;
+        match admission {
+            Admission::Admitted => Ok(instructions),
             Admission::Denied { retry_after } => {
                 Err(Failure::from(ErrorCode::RateLimited).with_retry_after(retry_seconds(retry_after)).into())
             }

@@ -62,7 +62,7 @@ pub async fn erase(services: &TurnServices, owner: &Owner) -> Result<DeletionCou
     if let Some(attachments) = &services.attachments {
         attachments.erase(owner).await?;
     }
-    let erased = services.store.erase(owner, services.limits.rate, SystemTime::now()).await;
+    let erased = services.store.erase(owner, SystemTime::now()).await;
     services.registry.forget_completed(owner, None);
     Ok(erased?)
 }

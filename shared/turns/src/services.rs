@@ -54,17 +54,18 @@ impl TurnServices {
         Self(Arc::new(Shared { parts, registry: TurnRegistry::default(), gate: AdmissionGate::default() }))
     }
 
-    /// Admits a turn, or a request that counts as one. The permit is held while it starts.
+    /// Admits a turn, or a request that counts as one. The permit is held while it starts; with it come the owner's
+    /// instructions, `None` if they could not be read.
     ///
     /// # Errors
     /// `interrupted` while the process shuts down; that of the limit or budget of the owner or a group that is exhausted.
-    pub async fn admit(&self, owner: &Owner, groups: &Groups) -> Result<FairSlot<Owner>, TurnError> {
+    pub async fn admit(&self, owner: &Owner, groups: &Groups) -> Result<(FairSlot<Owner>, Option<String>), TurnError> {
         let permit = self.0.gate.acquire(owner).await?;
         if self.registry.is_shutting_down() {
             return Err(ErrorCode::Interrupted.into());
         }
-        self.limits.check(&self.store, owner, groups, SystemTime::now()).await?;
-        Ok(permit)
+        let instructions = self.limits.check(&self.store, owner, groups, SystemTime::now()).await?;
+        Ok((permit, instructions))
     }
 
     /// Adds the usage of a request that counts as a turn to the day's totals. A failure to write them does not fail it.

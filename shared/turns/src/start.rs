@@ -1,12 +1,12 @@
 //! The stored turn that starts, or the one that an equal request (`Idempotency-Key`) started.
 
 use std::sync::OnceLock;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use agent::EventLog;
 use domain::{ErrorCode, Event, Language, Owner, RequestOrigin, TurnError, TurnStart, new_id};
 use store::{BeginError, ConversationStore, IdempotencyClaim, IdempotencyStatus, NewTurn, TurnLease, UserInput};
-use tokio::time::{Instant, timeout};
+use tokio::time::Instant;
 use tracing::{Instrument, Span};
 
 use crate::handle::TurnStream;
@@ -14,9 +14,6 @@ use crate::request::StartTurn;
 use crate::services::TurnServices;
 use crate::stateful::StatefulTurn;
 use crate::{replay, title};
-
-/// Timeout for reading what a user wants of all answers: the turn has its lease meanwhile.
-const INSTRUCTIONS_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What makes two requests the same request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,15 +77,13 @@ async fn start(
     request: StartTurn,
     idempotency: Option<IdempotencyClaim>,
 ) -> Result<TurnStream, TurnError> {
-    let _permit = services.admit(&request.owner, &request.membership.groups).await?;
+    let (_permit, instructions) = services.admit(&request.owner, &request.membership.groups).await?;
     // By the wall clock a lease may seem to have expired that this very process renews.
     if request.conversation_id.as_ref().is_some_and(|id| services.registry.holds(&request.owner, id)) {
         return Err(BeginError::InProgress { retry_after: ConversationStore::LEASE }.into());
     }
     let new_turn = new_turn(&request, idempotency);
-    let begun = services.store.begin(&request.owner, &new_turn, SystemTime::now());
-    let (lease, instructions) = tokio::join!(begun, instructions(services, &request));
-    let lease = lease?;
+    let lease = services.store.begin(&request.owner, &new_turn, SystemTime::now()).await?;
     let continued = lease.continued.as_ref().map(|continued| &continued.message);
     let events = continued.map_or_else(EventLog::default, |one| EventLog::continuing(&one.content, &one.thinking));
     let message_id = continued.map_or(new_turn.assistant_message_id, |one| one.id.clone());
@@ -97,7 +92,7 @@ async fn start(
     let span = turn_span(&request.request, &lease.conversation_id, &lease.turn_id);
     let turn = StatefulTurn {
         services: services.clone(),
-        instructions,
+        instructions: instructions_for(&request, instructions),
         guard: services.registry.register(&request.owner, &lease, &events),
         title: lease.is_first().then_some(new_turn.title),
         events: events.clone(),
@@ -112,16 +107,11 @@ async fn start(
 }
 
 /// What the user wants of all answers, unless the client brings a prompt of its own. A turn can do without it.
-async fn instructions(services: &TurnServices, request: &StartTurn) -> String {
-    if request.client.is_some() {
-        return String::new();
-    }
-    let read = timeout(INSTRUCTIONS_TIMEOUT, services.store.instructions.get(&request.owner)).await;
-    let text = read.ok().and_then(Result::ok);
-    text.unwrap_or_else(|| {
+fn instructions_for(request: &StartTurn, read: Option<String>) -> String {
+    if read.is_none() {
         tracing::warn!("a user's instructions could not be read");
-        String::new()
-    })
+    }
+    read.filter(|_| request.client.is_none()).unwrap_or_default()
 }
 
 /// The span of every log line that a turn writes; of the highest level, so that no filter drops it.

@@ -190,15 +190,15 @@ async fn erasure_deletes_vectors_and_repeats_after_failure() {
     let servers = Servers::start(IndexSettings::default()).await;
     servers.add(&SHARED, &markdown("a", "# All\nhow to erase")).await.unwrap();
     servers.add(&ArticleCollection::Of(ann()), &long(3, "Own")).await.unwrap();
-    let (store, limit) = (servers.indexed_store(), RateLimit::parse("20/60s").unwrap());
+    let store = servers.indexed_store();
     servers.vectors.fail("DeleteVectors", [Some(Fault::Status(403))]);
-    assert!(store.erase(&ann(), limit, at(1)).await.is_err());
+    assert!(store.erase(&ann(), at(1)).await.is_err());
     assert_eq!(
         servers.store.articles.list(&ArticleCollection::Of(ann())).await.unwrap().len(),
         1,
         "it can be repeated"
     );
-    store.erase(&ann(), limit, at(1)).await.unwrap();
+    store.erase(&ann(), at(1)).await.unwrap();
     let left = servers.vectors.metadata();
     assert_eq!((left.len(), &left[0]["collection"]), (1, &serde_json::json!("shared")));
     servers.add(&ArticleCollection::Of(ann()), &long(3, "Own")).await.unwrap();

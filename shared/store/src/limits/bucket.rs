@@ -1,8 +1,11 @@
 use std::time::Duration;
 
+use domain::Owner;
+
 use super::RateLimit;
 use crate::clock::span_micros;
-use crate::item::{Item, ItemExt, n, version};
+use crate::instructions::{self, TEXT};
+use crate::item::{Item, ItemExt, SCHEMA_VERSION, n, s};
 use crate::key::{Key, encode};
 use crate::table::Expression;
 use crate::{EXPIRES, Result};
@@ -18,9 +21,35 @@ pub(crate) fn key_prefix(key: &str) -> String {
     format!("RL#{}#", encode(key))
 }
 
-/// One key under one limit at one time.
-pub(super) struct Bucket {
+/// Where the `tat` of a key under a limit is stored. Another limit has another item or attribute, so that it begins empty
+/// instead of reading a number made for other intervals.
+#[derive(Clone, Debug)]
+pub(super) struct Counter {
+    /// Differs from that of each other counter.
+    pub(super) id: String,
     pub(super) key: Key,
+    attribute: String,
+    /// Whether it is in the owner's item of instructions, which does not expire.
+    pub(super) is_of_owner: bool,
+}
+
+impl Counter {
+    /// An item of its own in the ephemeral table.
+    pub(super) fn of_key(key: &str, limit: RateLimit) -> Self {
+        let id = format!("{}{}/{}", key_prefix(key), limit.burst, limit.window_micros());
+        Self { key: Key::new(id.clone(), "-"), id, attribute: "tat".to_owned(), is_of_owner: false }
+    }
+
+    /// An attribute of an item in the data table, so that one request takes a turn and reads the owner's instructions.
+    pub(super) fn of_owner(owner: &Owner, limit: RateLimit) -> Self {
+        let (key, attribute) = (instructions::key(owner), format!("tat@{}/{}", limit.burst, limit.window_micros()));
+        Self { id: format!("{} {attribute}", key.pk), key, attribute, is_of_owner: true }
+    }
+}
+
+/// One counter under its limit at one time.
+pub(super) struct Bucket {
+    pub(super) counter: Counter,
     now: i64,
     interval_micros: i64,
     pub(super) burst: u32,
@@ -37,18 +66,11 @@ pub(super) struct TatState {
 }
 
 impl Bucket {
-    /// The partition key of the item. It includes the limit, so that another limit starts with a new item instead of
-    /// reading a number made for other intervals.
-    pub(super) fn id(key: &str, limit: RateLimit) -> String {
-        format!("{}{}/{}", key_prefix(key), limit.burst, limit.window_micros())
-    }
-
-    /// Creates a bucket from the result of [`Bucket::id`], its limit and the time. In this instance's memory the caller
-    /// is back at a full burst after `remembered`.
-    pub(super) fn new(id: &str, limit: RateLimit, now: i64, remembered: Duration) -> Self {
+    /// Creates a bucket from a counter, its limit and the time. In this instance's memory the caller is back at a full
+    /// burst after `remembered`.
+    pub(super) fn new(counter: Counter, limit: RateLimit, now: i64, remembered: Duration) -> Self {
         let remembered = now.saturating_add(span_micros(remembered));
-        let key = Key::new(id.to_owned(), "-");
-        Self { key, now, interval_micros: limit.interval_micros(), burst: limit.burst, remembered }
+        Self { counter, now, interval_micros: limit.interval_micros(), burst: limit.burst, remembered }
     }
 
     /// Builds the write that takes `requests`, based on the item that the last write returned; `None` before the first
@@ -69,29 +91,39 @@ impl Bucket {
 
     /// Takes `requests` of a caller who is not idle.
     fn advance_update(&self, requests: u32) -> Expression {
-        Expression::update(format!("SET tat = tat + :spent, {EXPIRES} = :expires"))
-            .and_when("tat >= :least AND tat <= :latest")
-            .value(":spent", n(self.tat_advance(requests)))
-            .value(":expires", n(self.expires_at_secs()))
+        self.set_update("#tat + :tat", self.tat_advance(requests))
+            .and_when("#tat >= :least AND #tat <= :latest")
             .value(":least", n(self.remembered.max(self.now.saturating_add(1))))
             .value(":latest", n(self.latest_tat(requests)))
     }
 
     /// Takes `requests` of a caller who is idle; an expired item is the same as none.
     fn start_update(&self, requests: u32) -> Expression {
-        let next = self.now.saturating_add(self.tat_advance(requests));
-        Expression::set([("tat", n(next)), (EXPIRES, n(self.expires_at_secs())), version()])
-            .and_when("attribute_not_exists(tat) OR tat <= :now")
+        self.set_update(":tat", self.now.saturating_add(self.tat_advance(requests)))
+            .and_when("attribute_not_exists(#tat) OR #tat <= :now")
             .value(":now", n(self.now))
     }
 
     /// Takes `requests` of a caller whose stored `tat` differs from the effective one.
     fn replace_update(&self, requests: u32, state: &TatState) -> Expression {
-        let next = state.tat.saturating_add(self.tat_advance(requests));
-        let change = Expression::set([("tat", n(next)), (EXPIRES, n(self.expires_at_secs())), version()]);
+        let change = self.set_update(":tat", state.tat.saturating_add(self.tat_advance(requests)));
         match state.stored {
-            Some(stored) => change.and_when("tat = :stored").value(":stored", n(stored)),
-            None => change.and_when("attribute_not_exists(tat)"),
+            Some(stored) => change.and_when("#tat = :stored").value(":stored", n(stored)),
+            None => change.and_when("attribute_not_exists(#tat)"),
+        }
+    }
+
+    /// Builds the update that sets the `tat` to a formula with the number `:tat`.
+    fn set_update(&self, formula: &str, number: i64) -> Expression {
+        let change = Expression::update(format!("SET #tat = {formula}, v = :v"))
+            .name("#tat".to_owned(), self.counter.attribute.clone())
+            .value(":tat", n(number))
+            .value(":v", n(SCHEMA_VERSION));
+        if self.counter.is_of_owner {
+            // Because an earlier release reads no item of instructions without their text.
+            change.and(&format!(", {TEXT} = if_not_exists({TEXT}, :none)")).value(":none", s(""))
+        } else {
+            change.and(&format!(", {EXPIRES} = :expires")).value(":expires", n(self.expires_at_secs()))
         }
     }
 
@@ -100,7 +132,7 @@ impl Bucket {
     /// A `tat` further ahead than [`Bucket::max_lead`] was written by a clock that is or was ahead. No request waits
     /// for it: the value in this instance's memory applies, and without one a single request may pass.
     pub(super) fn read_tat(&self, item: Option<&Item>) -> Result<TatState> {
-        let stored = item.map(|item| item.number::<i64>("tat")).transpose()?;
+        let stored = item.map(|item| item.optional_number::<i64>(&self.counter.attribute)).transpose()?.flatten();
         let tat = match stored.unwrap_or(self.now) {
             tat if tat > self.now.saturating_add(self.max_lead()) && self.is_busy() => self.remembered,
             tat if tat > self.now.saturating_add(self.max_lead()) => self.latest_tat(1),

@@ -68,11 +68,6 @@ impl LocalMemory {
         self.denied.remaining(key, now)
     }
 
-    pub(super) fn remove(&mut self, key: &str) {
-        self.denied.0.remove(key);
-        self.busy.0.remove(key);
-    }
-
     /// Takes the one request of this second, if it is unused.
     pub(super) fn spend_allowance(&mut self, now: SystemTime) -> bool {
         // A clock that was set back must not block the instance: an error here counts as long ago.

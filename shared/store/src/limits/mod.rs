@@ -26,11 +26,14 @@ use work::lock;
 pub(crate) use bucket::key_prefix;
 pub use rate::RateLimit;
 
-use self::bucket::Bucket;
+use domain::Owner;
+
+use self::bucket::{Bucket, Counter};
 use self::local::LocalMemory;
 use self::pending_decisions::{PendingDecisions, Waiter};
 use crate::backoff::within;
 use crate::clock::micros;
+use crate::instructions;
 use crate::table::{Table, WriteOutcome};
 use crate::{Result, StoreError};
 
@@ -53,27 +56,29 @@ pub enum Admission {
     },
 }
 
-/// GCRA over conditional updates in the ephemeral table.
+/// GCRA over conditional updates: in the ephemeral table, and of turns in the item of their owner's instructions.
 ///
 /// Clones share the instance's memory: denied keys, and the allowance for times without a store.
 #[derive(Clone)]
 pub struct RateLimiter {
-    table: Table,
+    data: Table,
+    ephemeral: Table,
     local: Arc<Mutex<LocalMemory>>,
     pending: Arc<PendingDecisions>,
 }
 
 /// The decision about the requests of one key at one time.
-#[derive(Clone, Copy)]
 struct Decision {
     admitted: u32,
+    /// What the owner's item has, of turns.
+    instructions: Option<String>,
     /// The time that the others have to wait.
     retry_after: Duration,
 }
 
 impl RateLimiter {
-    pub(crate) fn new(table: Table) -> Self {
-        Self { table, local: Arc::default(), pending: Arc::default() }
+    pub(crate) fn new(data: Table, ephemeral: Table) -> Self {
+        Self { data, ephemeral, local: Arc::default(), pending: Arc::default() }
     }
 
     /// Counts one request of `key` (a scope and an owner) against `limit`.
@@ -81,42 +86,49 @@ impl RateLimiter {
     /// If the store is busy, also on the retry, one request a second passes in this instance, for all keys together.
     /// The others get the error.
     pub async fn admit(&self, key: &str, limit: RateLimit, now: SystemTime) -> Result<Admission> {
+        Ok(self.count(Counter::of_key(key, limit), limit, now).await?.0)
+    }
+
+    /// Counts one turn of `owner` against `limit`, like [`admit`](Self::admit), and reads the owner's instructions in
+    /// the same request: `None` if it is denied or passes without the store.
+    pub async fn admit_turn(
+        &self,
+        owner: &Owner,
+        limit: RateLimit,
+        now: SystemTime,
+    ) -> Result<(Admission, Option<String>)> {
+        self.count(Counter::of_owner(owner, limit), limit, now).await
+    }
+
+    async fn count(&self, counter: Counter, limit: RateLimit, now: SystemTime) -> Result<(Admission, Option<String>)> {
         if limit.burst == 0 {
-            return Ok(Admission::Denied { retry_after: limit.window });
+            return Ok((Admission::Denied { retry_after: limit.window }, None));
         }
-        let id = Bucket::id(key, limit);
-        if let Some(retry_after) = lock(&self.local).denial(&id, now) {
-            return Ok(Admission::Denied { retry_after });
+        if let Some(retry_after) = lock(&self.local).denial(&counter.id, now) {
+            return Ok((Admission::Denied { retry_after }, None));
         }
         let (waiter, decided) = Waiter::new(now);
-        if self.pending.join(&id, waiter) {
+        if self.pending.join(&counter.id, waiter) {
             // A separate task: cancelling the first request must not lose the decision of the others.
-            tokio::spawn(self.clone().decide_all(id, limit));
+            tokio::spawn(self.clone().decide_all(counter, limit));
         }
         decided.await.unwrap_or(Err(StoreError::Busy))
     }
 
-    /// Deletes the counter of a key; returns the number of items.
-    pub(crate) async fn delete_counter(&self, key: &str, limit: RateLimit) -> Result<usize> {
-        let bucket = Bucket::new(&Bucket::id(key, limit), limit, 0, Duration::ZERO);
-        lock(&self.local).remove(&bucket.key.pk);
-        let outcome = self.table.delete(&bucket.key).await?;
-        Ok(usize::from(matches!(outcome, WriteOutcome::Written(_))))
-    }
-
     /// Decides about all waiting requests of this key, until none is left.
-    async fn decide_all(self, id: String, limit: RateLimit) {
-        let _guard = self.pending.guard_leader(&id);
-        while let Some(mut waiters) = self.pending.next_batch(&id) {
+    async fn decide_all(self, counter: Counter, limit: RateLimit) {
+        let id = counter.id.as_str();
+        let _guard = self.pending.guard_leader(id);
+        while let Some(mut waiters) = self.pending.next_batch(id) {
             let now = waiters.iter().map(Waiter::requested_at).max().unwrap_or(SystemTime::UNIX_EPOCH);
-            let remembered = lock(&self.local).busy.remaining(&id, now).unwrap_or_default();
-            let bucket = Bucket::new(&id, limit, micros(now), remembered);
+            let remembered = lock(&self.local).busy.remaining(id, now).unwrap_or_default();
+            let bucket = Bucket::new(counter.clone(), limit, micros(now), remembered);
             let requests = u32::try_from(waiters.len()).unwrap_or(u32::MAX);
             match self.decide_with_retry(&bucket, requests, now).await {
-                Ok(decision) => self.send_decisions(&id, now, waiters, decision),
+                Ok(decision) => self.send_decisions(id, now, waiters, &decision),
                 Err(error) => {
                     // Requests that arrived meanwhile get the same failure.
-                    waiters.extend(self.pending.take_waiting(&id));
+                    waiters.extend(self.pending.take_waiting(id));
                     for waiter in waiters {
                         self.send_failure(waiter, &error);
                     }
@@ -125,14 +137,16 @@ impl RateLimiter {
         }
     }
 
-    fn send_decisions(&self, id: &str, now: SystemTime, waiters: Vec<Waiter>, decision: Decision) {
-        let Decision { admitted, retry_after } = decision;
-        if waiters.len() > admitted as usize {
+    fn send_decisions(&self, id: &str, now: SystemTime, waiters: Vec<Waiter>, decision: &Decision) {
+        let (admitted, retry_after) = (decision.admitted as usize, decision.retry_after);
+        if waiters.len() > admitted {
             lock(&self.local).denied.insert(id, now, retry_after);
         }
         for (index, waiter) in waiters.into_iter().enumerate() {
-            let admits = index < admitted as usize;
-            waiter.respond(Ok(if admits { Admission::Admitted } else { Admission::Denied { retry_after } }));
+            waiter.respond(Ok(match index < admitted {
+                true => (Admission::Admitted, decision.instructions.clone()),
+                false => (Admission::Denied { retry_after }, None),
+            }));
         }
     }
 
@@ -142,7 +156,7 @@ impl RateLimiter {
         if passes {
             tracing::warn!(metric = "RateLimiterWithoutStore", "a request passed on the instance's own allowance");
         }
-        waiter.respond(if passes { Ok(Admission::Admitted) } else { Err(error.clone()) });
+        waiter.respond(if passes { Ok((Admission::Admitted, None)) } else { Err(error.clone()) });
     }
 
     async fn decide_with_retry(&self, bucket: &Bucket, requests: u32, now: SystemTime) -> Result<Decision> {
@@ -154,24 +168,26 @@ impl RateLimiter {
     }
 
     async fn decide(&self, bucket: &Bucket, requests: u32, now: SystemTime) -> Result<Decision> {
+        let table = if bucket.counter.is_of_owner { &self.data } else { &self.ephemeral };
         let (mut admitted, mut state) = (requests.min(bucket.burst), None);
         for _ in 0..MAX_WRITES {
-            let (item, done) =
-                match self.table.update_and_read(&bucket.key, bucket.spend_update(admitted, state.as_ref())).await? {
-                    WriteOutcome::Written(item) => (item, true),
-                    WriteOutcome::ConditionFailed(item) => (item, false),
-                };
+            let change = bucket.spend_update(admitted, state.as_ref());
+            let (item, done) = match table.update_and_read(&bucket.counter.key, change).await? {
+                WriteOutcome::Written(item) => (item, true),
+                WriteOutcome::ConditionFailed(item) => (item, false),
+            };
             let seen = bucket.read_tat(item.as_ref())?;
             let free = bucket.free_requests(&seen);
             if done || free == 0 {
-                lock(&self.local).busy.insert(&bucket.key.pk, now, bucket.time_to_full(&seen));
+                lock(&self.local).busy.insert(&bucket.counter.id, now, bucket.time_to_full(&seen));
                 return Ok(Decision {
                     admitted: if done { admitted } else { 0 },
+                    instructions: item.filter(|_| bucket.counter.is_of_owner).as_ref().map(instructions::text),
                     retry_after: bucket.wait_time(&seen),
                 });
             }
             (admitted, state) = (admitted.min(free), Some(seen));
         }
-        Ok(Decision { admitted: 0, retry_after: bucket.interval() })
+        Ok(Decision { admitted: 0, instructions: None, retry_after: bucket.interval() })
     }
 }

@@ -8,8 +8,8 @@ use work::lock;
 use super::Admission;
 use crate::Result;
 
-/// The result for one waiting request.
-type AdmissionResult = Result<Admission>;
+/// The result for one waiting request, of an admitted turn with its owner's instructions.
+type AdmissionResult = Result<(Admission, Option<String>)>;
 
 /// A request that waits for its decision.
 #[derive(Debug)]

@@ -2,11 +2,9 @@
 
 use domain::Owner;
 use std::time::Duration;
-use store::{ApiKey, KeyChange, KeyError, NewKey, RateLimit, Store};
+use store::{ApiKey, KeyChange, KeyError, NewKey, Store};
 
 use crate::support::{at, store};
-
-const LIMIT: RateLimit = RateLimit { burst: 9, window: Duration::from_mins(1) };
 
 const DEMOTION: KeyChange = KeyChange { administrator: false, expires: None, citation_links: None, groups: None };
 
@@ -28,7 +26,7 @@ async fn remove(store: &Store, way: usize, owner: &str, id: &str) -> Result<(), 
         0 => store.keys.revoke_unless_last(id, at(1)).await.map(drop),
         1 => store.keys.update_unless_last(id, &DEMOTION).await.map(drop),
         2 => store.keys.update_unless_last(id, &ending).await.map(drop),
-        _ => store.erase(&Owner::key_holder(owner), LIMIT, at(1)).await.map(drop),
+        _ => store.erase(&Owner::key_holder(owner), at(1)).await.map(drop),
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) async fn store_everything(store: &Store, name: &str) -> Owner {
     let (owner, key) = (Owner::key_holder(name), ApiKey::generate().unwrap());
     let new = NewKey { owner: name.to_owned(), administrator: false, ..NewKey::default() };
     store.keys.create(&key, &new, at(0)).await.unwrap();
-    store.rate_limiter.admit(&owner.turn_limit_key(), LIMIT, at(0)).await.unwrap();
+    store.rate_limiter.admit_turn(&owner, LIMIT, at(0)).await.unwrap();
     let mut first = keyed_turn(store, &owner, "key").await;
     first.chat_id = Some("chat".to_owned());
     let lease = store.conversations.begin(&owner, &first, at(0)).await.unwrap();
@@ -108,11 +108,11 @@ async fn f150_erased_owner_leaves_no_items() {
     let before = items_naming(&endpoint, "bob").await.len();
     let olga = store_everything(&store, "olga").await;
     assert!(items_naming(&endpoint, "olga").await.len() > 60);
-    let erased = store.erase(&olga, LIMIT, at(4)).await.unwrap();
-    assert_eq!((erased.keys, erased.conversations, erased.others), (1, 1, 67));
+    let erased = store.erase(&olga, at(4)).await.unwrap();
+    assert_eq!((erased.keys, erased.conversations, erased.others), (1, 1, 66));
     assert_eq!(items_naming(&endpoint, "olga").await, Vec::<String>::new());
     assert_eq!(items_naming(&endpoint, "bob").await.len(), before);
-    assert_eq!(store.erase(&olga, LIMIT, at(4)).await, Ok(store::DeletionCounts::default()));
+    assert_eq!(store.erase(&olga, at(4)).await, Ok(store::DeletionCounts::default()));
 }
 
 /// Erases a caller who begins a new conversation right after the list was empty. With `running` a turn of the caller
@@ -138,7 +138,7 @@ async fn erase_during_new_conversation(running: bool) -> store::DeletionCounts {
         talking.conversations.finish(&lease, &answer("A"), at(2)).await.unwrap();
         empty.open();
     };
-    let (erased, ()) = tokio::join!(erasing.erase(&olga, LIMIT, at(0)), talk);
+    let (erased, ()) = tokio::join!(erasing.erase(&olga, at(0)), talk);
     assert_eq!(items_naming(&wire.database, "olga").await, Vec::<String>::new());
     erased.unwrap()
 }
@@ -156,7 +156,7 @@ async fn f150_operator_deletion_removes_the_same_items() {
     let store = store_at(&endpoint).await;
     let olga = store_everything(&store, "olga").await;
     let deleted = store.delete_owner(&olga).await.unwrap();
-    assert_eq!((deleted.keys, deleted.conversations, deleted.others), (1, 1, 67));
+    assert_eq!((deleted.keys, deleted.conversations, deleted.others), (1, 1, 66));
     assert_eq!(items_naming(&endpoint, "olga").await, Vec::<String>::new());
 }
 
@@ -168,7 +168,7 @@ async fn f150_deleted_conversation_leaves_no_calls() {
     let id = store.conversations.list(&olga, 1, None).await.unwrap().items.remove(0).id;
     store.executions.delete_for_conversation(&olga, &id).await.unwrap();
     let left = rows(&endpoint, "ephemeral").await;
-    assert_eq!(left.len(), 3, "a limit, an idempotency key and what a turn said");
+    assert_eq!(left.len(), 2, "an idempotency key and what a turn said");
 }
 
 async fn export_rows(store: &Store, owner: &Owner) -> Vec<Value> {

@@ -283,7 +283,7 @@ async fn owners_are_listed_with_one_write_a_day() {
     };
     assert_eq!(owners(today()).await, [(alice(), 1), (holder.clone(), 1)]);
     assert_eq!(owners(Day::of(today().end())).await, []);
-    store.erase(&alice(), store::RateLimit::parse("1/1s").unwrap(), at(0)).await.unwrap();
+    store.erase(&alice(), at(0)).await.unwrap();
     assert_eq!(owners(today()).await, [(holder, 1)]);
     assert!(rows(&endpoint, "data").await.iter().all(|row| row["pk"].as_s().unwrap() != "USAGE#OWNERS"));
 }

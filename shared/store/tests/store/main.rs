@@ -46,5 +46,6 @@ mod temporary;
 mod tool_support;
 mod transcript_faults;
 mod transcripts;
+mod turn_limits;
 mod turns;
 mod wire;

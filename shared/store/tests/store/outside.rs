@@ -190,8 +190,7 @@ async fn f150_erasure_deletes_interrupted_imports() {
     wire.fail("TransactWriteItems", &[Fault::Refused("ValidationException")]);
     assert!(store.conversations.import(&alice(), &domain::new_id(), &imported()).await.is_err());
     assert!(rows(&wire.database, "data").await.len() > 4);
-    let limit = store::RateLimit { burst: 9, window: Duration::from_mins(1) };
-    store.erase(&alice(), limit, at(9)).await.unwrap();
+    store.erase(&alice(), at(9)).await.unwrap();
     assert_eq!(rows(&wire.database, "data").await, []);
 }
 

@@ -121,6 +121,8 @@ async fn store_shared_state(store: &Store) {
         }
     }
     store.search_cache.was_delivered("delivery", seconds(60), at(0)).await.unwrap();
+    let limit = store::RateLimit { burst: 9, window: seconds(60) };
+    store.rate_limiter.admit("search:key:carol", limit, at(0)).await.unwrap();
     store.search_credits.add("provider", 2, at(0)).await.unwrap();
     store.search_credits.pause("provider", at(9), at(0)).await.unwrap();
     let sources = [ToolSupportSource::Provider, ToolSupportSource::Rejection];

@@ -116,8 +116,7 @@ async fn erasure_deletes_temporary_conversations() {
     let store = store_at(&endpoint).await;
     let lease = begin(&store.conversations, 0).await;
     store.conversations.finish(&lease, &answer("A"), at(1)).await.unwrap();
-    let limit = store::RateLimit { burst: 9, window: Duration::from_mins(1) };
-    assert_eq!(store.erase(&alice(), limit, at(2)).await.unwrap().conversations, 1);
+    assert_eq!(store.erase(&alice(), at(2)).await.unwrap().conversations, 1);
     assert_eq!(rows(&endpoint, "data").await, []);
 }
 
@@ -127,9 +126,8 @@ async fn f150_erasure_deletes_expired_temporary_conversations() {
     let store = store_at(&endpoint).await;
     let lease = begin(&store.conversations, 0).await;
     store.conversations.finish(&lease, &answer("A"), at(1)).await.unwrap();
-    let limit = store::RateLimit { burst: 9, window: Duration::from_mins(1) };
     let owner = alice();
-    let erased = tokio::time::timeout(Duration::from_secs(30), store.erase(&owner, limit, at(DAY + 1)));
+    let erased = tokio::time::timeout(Duration::from_secs(30), store.erase(&owner, at(DAY + 1)));
     assert_eq!(erased.await.unwrap().unwrap().conversations, 1);
     assert_eq!(rows(&endpoint, "data").await, []);
 }
