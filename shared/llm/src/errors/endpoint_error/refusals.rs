@@ -83,7 +83,7 @@ pub(super) const REFUSALS: &[Refusal] = &[
     text(&["must start with a thinking block"], fix(CompatFix::NoThinking)),
     // Bedrock: https://github.com/aws-solutions-library-samples/accelerated-intelligent-document-processing-on-aws/issues/895, 2026-11-26.
     text(&["invalid sequence as part of tooluse"], FAILED_CALL),
-    // Azure: written from memory, 2026-11-26.
+    // Azure: https://github.com/langchain-ai/langchain-azure/issues/228, 2026-11-28.
     text(&["chatcompletion operation does not work"], fix(CompatFix::UseResponses)),
     // OpenAI, Azure: recorded answer in crmne/ruby_llm, 2026-11-23.
     code("insufficient_quota", QUOTA),
@@ -117,7 +117,7 @@ pub(super) const REFUSALS: &[Refusal] = &[
     text(&["encrypted content", "not supported"], fix(CompatFix::NoEncryptedReasoning)),
     // OpenAI, Azure: https://github.com/can1357/oh-my-pi/issues/11928, 2026-11-26.
     text(&["encrypted_content"], fix(CompatFix::NoEncryptedReasoning)),
-    // OpenAI, Azure: no source noted, known since 2026-11-23.
+    // OpenAI, Azure: quoted in public code, 2026-11-28.
     text(&["'include'"], fix(CompatFix::NoEncryptedReasoning)),
     // OpenAI, Azure: https://github.com/openai/openai-cookbook/issues/2271, 2026-11-25.
     text(&["verified", "reasoning summar"], fix(CompatFix::NoReasoningSummary)),
@@ -135,7 +135,7 @@ pub(super) const REFUSALS: &[Refusal] = &[
     code("AccountOverdueError", QUOTA),
     // Ark: documentation and SDK of Ark, 2026-11-21.
     code("QuotaExceeded", QUOTA),
-    // Ark: no source noted, known since 2026-11-23.
+    // Ark: quoted in public code, 2026-11-28; its message: https://github.com/volcengine/MineContext/issues/328.
     code("SetLimitExceeded", QUOTA),
     // Ark: documentation and SDK of Ark, 2026-11-21.
     code_part("sensitivecontent", CONTENT),
@@ -145,7 +145,7 @@ pub(super) const REFUSALS: &[Refusal] = &[
     text(&["total tokens", "exceed max"], CONTEXT),
     // Moonshot: quoted in public code, 2026-11-23.
     code("exceeded_current_quota_error", QUOTA),
-    // Moonshot: no source noted, known since 2026-11-23.
+    // 0G: https://docs.0g.ai/developer-hub/building-on-0g/compute-network/router/errors, 2026-11-28.
     code("insufficient_balance", QUOTA),
     // Moonshot: https://github.com/continuedev/continue/issues/11600, 2026-11-25.
     text(&["reasoning_content is missing"], fix(CompatFix::EchoReasoning)),
@@ -153,7 +153,7 @@ pub(super) const REFUSALS: &[Refusal] = &[
     text(&["exceeded model token limit"], CONTEXT),
     // DashScope: https://help.aliyun.com/en/model-studio/error-code, 2026-11-25.
     code("Arrearage", QUOTA),
-    // DashScope: written from memory, 2026-11-23.
+    // DashScope: https://docs.qwencloud.com/resources/free-quota, 2026-11-28.
     code("AllocationQuota.FreeTierOnly", QUOTA),
     // DashScope: quoted in public code, 2026-11-23.
     code("data_inspection_failed", CONTENT),
@@ -181,7 +181,8 @@ pub(super) const REFUSALS: &[Refusal] = &[
     code("base_resp.2056", QUOTA),
     // MiniMax, with status 200 and the code in `base_resp`: https://platform.minimax.io/docs/api-reference/errorcode.md, 2026-11-25.
     code("base_resp.1002", TOO_FAST),
-    // MiniMax, with status 200 and the code in `base_resp`: no source noted, known since 2026-11-23.
+    // MiniMax, with status 200 and the code in `base_resp`: a copy in public repositories of
+    // https://platform.minimax.io/docs/api-reference/errorcode.md, 2026-11-28.
     code("base_resp.1039", TOO_FAST),
     code("base_resp.1041", TOO_FAST),
     // MiniMax, with status 200 and the code in `base_resp`: https://platform.minimaxi.com/docs/api-reference/errorcode.md, 2026-11-26.
@@ -192,7 +193,7 @@ pub(super) const REFUSALS: &[Refusal] = &[
     code("base_resp.2013", REJECTED),
     // MiniMax, with status 200 and the code in `base_resp`: quoted in public code, MiniMax-AI/cli, 2026-11-26.
     code("base_resp.2061", REJECTED),
-    // SiliconFlow: no source noted, known since 2026-11-23.
+    // SiliconFlow: quoted in public code, 2026-11-28.
     code("30001", QUOTA),
     // SiliconFlow: https://github.com/langgenius/dify/issues/19394, 2026-11-26.
     text(&["max_seq_len"], CONTEXT),
@@ -211,7 +212,7 @@ pub(super) const REFUSALS: &[Refusal] = &[
     text(&["tool call id", "length of 9"], fix(CompatFix::ShortIds)),
     // Groq: recorded answer in vkryukov/req_llm, 2026-11-23.
     code("tool_use_failed", FAILED_CALL),
-    // Novita, new-api, Fireworks: written from memory, 2026-11-23.
+    // Novita, jiekou.ai: https://docs.jiekou.ai/en/docs/models/reference-error-code, 2026-11-28.
     code("NOT_ENOUGH_BALANCE", QUOTA),
     // Novita, new-api, Fireworks: https://github.com/songquanpeng/one-api/issues/1270, 2026-11-26.
     code("insufficient_user_quota", QUOTA),
@@ -313,8 +314,9 @@ pub(super) const REFUSALS: &[Refusal] = &[
     text(&["unrecognized request argument", "tools"], TOOLS),
     // Several: https://github.com/partITech/php-mistral/issues/76, 2026-11-26.
     text(&["extra inputs are not permitted", "body.tools\n"], TOOLS),
-    // Several: no source noted, known since 2026-11-23.
+    // TensorZero: quoted in public code, 2026-11-28.
     text(&["unknown field", "tools"], TOOLS),
+    // LiteLLM before vLLM: https://github.com/BerriAI/litellm/issues/12222, 2026-11-28.
     text(&["unexpected keyword argument", "tools"], TOOLS),
     // Several: https://github.com/langchain4j/langchain4j/issues/3475, 2026-11-25.
     text(&["tool choice requires", "--enable-auto-tool-choice"], TOOLS),
