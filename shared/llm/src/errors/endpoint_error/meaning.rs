@@ -49,13 +49,13 @@ const STATUSES: &[(&str, u16)] = &[
     ("invalid_argument", 400),
     ("invalidparameter", 400),
     ("bad_request", 400),
-    // No source noted, known since 2026-11-22.
+    // Azure: https://github.com/earendil-works/pi/issues/7983, 2026-11-28.
     ("too_many_requests", 429),
     // Recorded answer in crmne/ruby_llm, 2026-11-26.
     ("authentication", 401),
     // Recorded answer in Arize-ai/openinference, 2026-11-26.
     ("invalid_api_key", 401),
-    // No source noted, known since 2026-11-22.
+    // https://github.com/googleapis/java-aiplatform/issues/1056, 2026-11-28.
     ("unauthenticated", 401),
     // https://volcengine.com/docs/82379/1299023, 2026-11-26.
     ("accessdenied", 403),

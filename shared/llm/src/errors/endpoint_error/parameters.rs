@@ -23,7 +23,7 @@ const PARAMETERS: &[(&str, CompatFix, &[&[&str]])] = &[
     ("temperature", CompatFix::NoTemperature, &[UNSUPPORTED_PHRASES, INVALID_PHRASES]),
     // https://github.com/aandrew-me/tgpt/issues/333, 2026-11-26.
     ("top_p", CompatFix::NoTopP, &[UNSUPPORTED_PHRASES, INVALID_PHRASES]),
-    // No source noted, known since 2026-11-23.
+    // Bedrock: quoted in public code, 2026-11-28.
     ("topp", CompatFix::NoTopP, &[UNSUPPORTED_PHRASES]),
     // https://github.com/teilomillet/gollm/issues/33, 2026-11-26.
     ("max_tokens", CompatFix::SwapLimitName, &[UNSUPPORTED_PHRASES]),
@@ -45,9 +45,11 @@ const PARAMETERS: &[(&str, CompatFix, &[&[&str]])] = &[
     ("reasoning", CompatFix::NoThinking, &[UNSUPPORTED_PHRASES]),
     // https://github.com/huggingface/smolagents/issues/1671, 2026-11-26.
     ("'stop'", CompatFix::NoStopMarkers, &[UNSUPPORTED_PHRASES, INVALID_PHRASES, TOO_MANY_PHRASES]),
-    // No source noted, known since 2026-11-23.
+    // https://github.com/huggingface/text-generation-inference, `router/src/validation.rs`, 2026-11-28.
     ("`stop`", CompatFix::NoStopMarkers, &[UNSUPPORTED_PHRASES, INVALID_PHRASES, TOO_MANY_PHRASES]),
+    // Mistral: quoted in public code, 2026-11-28; its paths: https://github.com/partITech/php-mistral/issues/76.
     ("body.stop\n", CompatFix::NoStopMarkers, &[UNSUPPORTED_PHRASES, INVALID_PHRASES, TOO_MANY_PHRASES]),
+    // https://github.com/BittnerPierre/AI-Agent-Casebook/issues/133, 2026-11-28.
     ("\nstop\n", CompatFix::NoStopMarkers, &[UNSUPPORTED_PHRASES, INVALID_PHRASES, TOO_MANY_PHRASES]),
     // https://github.com/lidge-jun/opencodex/issues/5278, 2026-11-26.
     ("parameter stop", CompatFix::NoStopMarkers, &[UNSUPPORTED_PHRASES, INVALID_PHRASES]),
@@ -57,7 +59,7 @@ const PARAMETERS: &[(&str, CompatFix, &[&[&str]])] = &[
     ("stop sequence", CompatFix::NoStopMarkers, &[UNSUPPORTED_PHRASES, INVALID_PHRASES, TOO_MANY_PHRASES]),
     // https://github.com/BerriAI/litellm/issues/3286, 2026-11-26.
     ("stop_sequences", CompatFix::NoStopMarkers, &[UNSUPPORTED_PHRASES, INVALID_PHRASES, TOO_MANY_PHRASES]),
-    // No source noted, known since 2026-11-23.
+    // Perplexity: quoted in public code, langchain-ai/langchain, 2026-11-28.
     ("stop word", CompatFix::NoStopMarkers, &[UNSUPPORTED_PHRASES, INVALID_PHRASES, TOO_MANY_PHRASES]),
 ];
 
