@@ -13,8 +13,9 @@ const FAMILIES: &[(&str, ToolMode)] = &[
     ("gpt-5-chat", Prompted),
     // https://github.com/BoltAI/BoltAI/issues/145, 2026-11-26.
     ("chatgpt-", Prompted),
-    // Open base models of EleutherAI, which only share the prefix; no source noted, 2026-11-25.
+    // Base models, which only share the prefix: https://huggingface.co/EleutherAI/gpt-j-6b, 2026-11-28.
     ("gpt-j", Prompted),
+    // Base models, which only share the prefix: https://huggingface.co/EleutherAI/gpt-neo-2.7B, 2026-11-28.
     ("gpt-neo", Prompted),
     // Recorded: OpenAI, Azure, Copilot, OpenRouter, Groq, Ollama, 2026-11-23.
     ("gpt-", Native),

@@ -2,5 +2,6 @@ use super::{Provider, UNKNOWN};
 use crate::params::PLAIN;
 
 /// LM Studio; thinking is set in its user interface, not in requests.
-// Source: no address noted, 2026-11-23.
+// Source: https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/988 and
+// https://github.com/lmstudio-ai/lms/issues/483, 2026-11-28.
 pub(super) const ROW: Provider = Provider { name: "lmstudio", dialects: &[("", PLAIN)], ..UNKNOWN };

@@ -39,7 +39,7 @@ const PRO: Dialect = Dialect {
 };
 
 /// Parts of the ids of models that only the Responses API has.
-// No source noted, known since 2026-11-23.
+// Source: https://github.com/openai/openai-python, `src/openai/types/shared/responses_model.py`, 2026-11-28.
 const RESPONSES_ONLY: &[&str] = &["pro", "codex", "research", "cyber", "daybreak"];
 
 /// The first version of `GPT` whose tools need the Responses API: chat completions reject them while the model thinks.

@@ -13,7 +13,8 @@ pub(crate) const SIGNATURE_PLACEHOLDER: &str = "skip_thought_signature_validator
 /// Anthropic's mark of a position up to which a prompt is cached, for five minutes after its last use.
 ///
 /// At most four positions may be marked. A provider ignores them in prompts below its minimum, 512 to 4,096 tokens.
-// No source noted, known since 2026-11-23.
+// https://platform.claude.com/docs/en/build-with-claude/prompt-caching; the minimum: price map in the wheel of litellm
+// 1.108.7, 2026-11-28.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub(crate) enum CacheControl {

@@ -5,7 +5,7 @@ use crate::wire::Fields;
 use crate::{Effort, Thinking};
 
 /// The default limit, because the wire requires one; every available model accepts it.
-// No source noted, known since 2026-11-21.
+// Price map in the wheel of litellm 1.108.7, 2026-11-28: at Anthropic, every model accepts 64,000 tokens.
 const MAX_TOKENS: u32 = 8192;
 
 /// The position in the conversation, which determines whether thinking may be enabled.
@@ -58,7 +58,7 @@ fn thinking_field(parameters: &ResolvedParams, limit: Option<u32>, context: Repl
 
 /// Returns the tokens that are kept for adaptive thinking, which has no budget of its own. With the answer's, they stay
 /// below the limit of every model that thinks so, 64,000 tokens.
-// No source noted, known since 2026-11-23.
+// Price map in the wheel of litellm 1.108.7, 2026-11-28: 64,000 at Vertex, 128,000 at Anthropic.
 fn adaptive_tokens(effort: Option<Effort>) -> u32 {
     match effort {
         Some(Effort::Minimal | Effort::Low) => 8192,
