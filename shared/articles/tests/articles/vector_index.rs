@@ -3,7 +3,7 @@
 use articles::{AddError, ArticleSource, ArticlesConfig, SearchError, SearchNotice, VectorIndex, VectorIndexError};
 use domain::Owner;
 use platform::settings::Settings;
-use store::{ArticleCollection, RateLimit, Store, StoreError, StoredArticle};
+use store::{ArticleCollection, Store, StoreError, StoredArticle};
 
 use crate::embeddings_server::{EmbeddingsServer, Fault as EmbeddingsFault, KEY};
 use crate::support::{add, ann, at, config, markdown, member, searcher, store, titles, writer};

@@ -143,9 +143,10 @@ impl RateLimiter {
             lock(&self.local).denied.insert(id, now, retry_after);
         }
         for (index, waiter) in waiters.into_iter().enumerate() {
-            waiter.respond(Ok(match index < admitted {
-                true => (Admission::Admitted, decision.instructions.clone()),
-                false => (Admission::Denied { retry_after }, None),
+            waiter.respond(Ok(if index < admitted {
+                (Admission::Admitted, decision.instructions.clone())
+            } else {
+                (Admission::Denied { retry_after }, None)
             }));
         }
     }

@@ -1,7 +1,6 @@
 //! At least one administrator's key without an end remains, whatever happens at the same moment.
 
 use domain::Owner;
-use std::time::Duration;
 use store::{ApiKey, KeyChange, KeyError, NewKey, Store};
 
 use crate::support::{at, store};
