@@ -127,3 +127,35 @@ async fn f060_deadline_without_text_is_an_error() {
     app.model.queue_replies([Reply::no_response()]);
     assert_eq!(app.chat_once(&json!({ "message": "你好" })).await.error().1, "deadline");
 }
+
+/// A model whose first reply ends in this way after the beginning of what may be a call, and whose second one is whole.
+async fn run_unseen_break(begin: &str, end: impl Fn(Reply) -> Reply) -> (Transcript, usize) {
+    let app = TestApp::start_with(&SHORT_TIMEOUTS).await;
+    app.model.queue_replies([end(Completion::new().text(begin).reply()), Completion::of(["好。"])]);
+    let turn = app.send_message("你好").await;
+    (turn, app.model.requests().len())
+}
+
+#[tokio::test]
+async fn f019_stall_of_unseen_text_is_retried() {
+    let (turn, requests) = run_unseen_break("<tool_call>{\"tool\": ", Reply::stall).await;
+    assert_eq!((turn.content().as_str(), turn.finish_reason(), requests), ("好。", "stop", 2));
+}
+
+#[tokio::test]
+async fn f020_disconnect_in_unseen_text_is_retried() {
+    let ends: [fn(Reply) -> Reply; 4] = [Reply::reset, Reply::disconnect, Reply::until_close, |reply| reply];
+    for (begin, end) in ["<tool_call>{\"tool\": ", "<tool_", "<thi", "{\"tool\":"].into_iter().zip(ends) {
+        let (turn, requests) = run_unseen_break(begin, end).await;
+        assert_eq!((turn.content().as_str(), turn.finish_reason(), requests), ("好。", "stop", 2), "{begin}");
+    }
+}
+
+#[tokio::test]
+async fn f020_unseen_breaks_end_after_three_attempts() {
+    let app = TestApp::start().await;
+    app.model.respond_with(|_| Completion::new().text("<tool_call>{\"tool\": ").reply().disconnect());
+    let turn = app.send_message("你好").await;
+    assert_eq!((turn.content().as_str(), turn.error_code()), ("", "upstream_disconnected"));
+    assert_eq!(app.model.requests().len(), 3);
+}

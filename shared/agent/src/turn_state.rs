@@ -45,7 +45,7 @@ pub struct TurnState {
     pub(crate) language: Language,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Position {
     /// In `content`, in bytes.
     content: usize,
@@ -182,11 +182,9 @@ impl TurnState {
     /// The usage without a prefetched call that no call of the model has used.
     pub(crate) fn usage_without_prefetch(&self) -> Usage {
         let mut usage = self.usage;
-        let (text, thinking) = self.reply();
-        let calls: Vec<&ToolCall> =
-            self.answer.calls.iter().skip(self.reply_start.calls).map(|known| &known.call).collect();
-        let has_reply = !text.is_empty() || !thinking.is_empty() || !calls.is_empty();
-        if let Some(pending) = self.pending.filter(|_| has_reply) {
+        if let Some(pending) = self.pending.filter(|_| self.has_reply()) {
+            let (text, thinking) = self.reply();
+            let calls = self.answer.calls.iter().skip(self.reply_start.calls).map(|known| &known.call);
             usage.join(pending.usage(estimate::reply(pending.family, &text, &thinking, calls), None));
         }
         usage
@@ -197,6 +195,11 @@ impl TurnState {
         self.pending = Some(pending);
         self.replies += 1;
         self.reply_start = self.end();
+    }
+
+    /// Whether anything of the reply to the last prompt was emitted.
+    pub(crate) fn has_reply(&self) -> bool {
+        self.end() != self.reply_start
     }
 
     /// The text and the reasoning of the reply to the last prompt; a round has several replies when a model fails in it.
@@ -244,8 +247,6 @@ pub struct CallRecord<'a> {
 #[cfg(test)]
 mod tests {
     use llm::Price;
-
-    use domain::ToolOutcome;
 
     use super::*;
     use crate::estimate::TextSize;

@@ -163,13 +163,8 @@ impl Run<'_> {
     async fn summarise_with_model(&self, prompt: &Prompt) -> Option<String> {
         let remaining = self.turn.context.deadline.saturating_duration_since(Instant::now());
         let deadline = Instant::now() + SUMMARY_TIMEOUT.min(remaining / 4);
-        let options = CallOptions {
-            deadline,
-            has_fallback: true,
-            is_optional: false,
-            recorder: self.response_recorder(),
-            attempt_log: self.events.attempts(),
-        };
+        let (recorder, attempt_log) = (self.response_recorder(), self.events.attempts());
+        let options = CallOptions { has_fallback: true, recorder, attempt_log, ..CallOptions::with_deadline(deadline) };
         let read = Box::pin(read_text(self.model(), prompt, options, self.events, MAX_SUMMARY_CHARS)).await;
         read.map(|(text, _)| text)
     }

@@ -20,8 +20,26 @@ use crate::tokens::Family;
 use crate::usage::PendingReply;
 
 impl Run<'_> {
-    /// Calls the model once and reads its reply, while its calls run.
+    /// Calls the model and reads its reply, while its calls run. A reply that fails while all its text is held back is requested
+    /// again like one that fails before its first delta.
     pub(super) async fn round(&self, phase: &Phase) -> Result<Round, RoundError> {
+        let (recorder, attempts) = (self.response_recorder(), self.events.attempts());
+        let mut is_repeated = false;
+        loop {
+            let round = self.read_reply(phase, recorder.clone(), is_repeated).await;
+            is_repeated = matches!(round, Err(RoundError::Model(_))) && attempts.has_failed_reply();
+            if !is_repeated || self.events.turn_state().has_reply() {
+                return round;
+            }
+        }
+    }
+
+    async fn read_reply(
+        &self,
+        phase: &Phase,
+        recorder: Option<Arc<dyn ResponseRecorder>>,
+        is_repeated: bool,
+    ) -> Result<Round, RoundError> {
         self.events.discard_held();
         let partial_text = self.partial_text();
         let prompt = self.prompt(phase, &partial_text);
@@ -30,8 +48,9 @@ impl Run<'_> {
             deadline: self.deadlines.model_until,
             has_fallback,
             is_optional: false,
-            recorder: self.response_recorder(),
+            recorder,
             attempt_log: self.events.attempts(),
+            is_repeated,
         };
         let tools_on = matches!(phase, Phase::Tools);
         let has_results = tools_on && self.has_results();

@@ -4,11 +4,22 @@ use tokio::time::Instant;
 use ulid::Ulid;
 use work::lock;
 
-use crate::errors::AttemptError;
+use crate::errors::{AttemptError, RetryAdvice};
 
 /// The log of attempts in the order of their start; clones share it.
 #[derive(Clone, Debug, Default)]
-pub struct AttemptLog(Arc<Mutex<Vec<AttemptRecord>>>);
+pub struct AttemptLog {
+    records: Arc<Mutex<Vec<AttemptRecord>>>,
+    failed_reply: Arc<Mutex<Option<FailedReply>>>,
+}
+
+/// A reply that failed after its first content.
+#[derive(Debug)]
+pub(crate) struct FailedReply {
+    /// The number of its attempt.
+    pub(crate) attempt: u32,
+    pub(crate) fault: AttemptError,
+}
 
 /// One attempt: names and numbers only, no text of users or models.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,11 +43,20 @@ pub struct AttemptRecord {
 impl AttemptLog {
     /// Returns the attempts so far.
     pub fn records(&self) -> Vec<AttemptRecord> {
-        lock(&self.0).clone()
+        lock(&self.records).clone()
+    }
+
+    /// Whether the last reply failed after its first content, in a way that another attempt may help.
+    pub fn has_failed_reply(&self) -> bool {
+        lock(&self.failed_reply).is_some()
+    }
+
+    pub(crate) fn take_failed_reply(&self) -> Option<FailedReply> {
+        lock(&self.failed_reply).take()
     }
 
     fn add(&self, model: &str, number: u32) -> usize {
-        let mut records = lock(&self.0);
+        let mut records = lock(&self.records);
         let (model, started_at) = (model.to_owned(), Instant::now());
         let (ended_at, error_kind, status, help) = (None, None, None, None);
         records.push(AttemptRecord { model, number, started_at, ended_at, error_kind, status, help });
@@ -44,7 +64,7 @@ impl AttemptLog {
     }
 
     fn finish(&self, index: usize, fault: Option<&AttemptError>) {
-        let mut records = lock(&self.0);
+        let mut records = lock(&self.records);
         let Some(record) = records.get_mut(index).filter(|record| record.ended_at.is_none()) else { return };
         record.ended_at = Some(Instant::now());
         record.error_kind = fault.map(|fault| fault.error.kind());
@@ -69,10 +89,21 @@ impl AttemptSpan {
         Self(Arc::new(SpanState { request, log: log.clone(), index: log.add(model, attempt) }))
     }
 
+    /// Ends an attempt whose reply had begun.
+    pub(crate) fn fail_reply(&self, fault: &AttemptError) {
+        self.fail(fault);
+        let SpanState { log, index, .. } = &*self.0;
+        if fault.advice == RetryAdvice::Later
+            && let Some(record) = lock(&log.records).get(*index)
+        {
+            *lock(&log.failed_reply) = Some(FailedReply { attempt: record.number, fault: fault.clone() });
+        }
+    }
+
     pub(crate) fn fail(&self, fault: &AttemptError) {
         let SpanState { request, log, index } = &*self.0;
         log.finish(*index, Some(fault));
-        let Some(AttemptRecord { model, number, .. }) = lock(&log.0).get(*index).cloned() else { return };
+        let Some(AttemptRecord { model, number, .. }) = lock(&log.records).get(*index).cloned() else { return };
         tracing::warn!(
             model = %model,
             client_request_id = %request,

@@ -18,11 +18,14 @@ pub struct CallOptions {
     pub recorder: Option<Arc<dyn ResponseRecorder>>,
     /// The log of its attempts.
     pub attempt_log: AttemptLog,
+    /// Whether the last reply of that log is requested again, because none of it was shown: its attempts count as this call's.
+    pub is_repeated: bool,
 }
 
 impl CallOptions {
     /// Creates options with a deadline and defaults.
     pub fn with_deadline(deadline: Instant) -> Self {
-        Self { deadline, has_fallback: false, is_optional: false, recorder: None, attempt_log: AttemptLog::default() }
+        let (has_fallback, is_optional, is_repeated) = (false, false, false);
+        Self { deadline, has_fallback, is_optional, recorder: None, attempt_log: AttemptLog::default(), is_repeated }
     }
 }

@@ -108,7 +108,7 @@ impl Reply {
         let (state, health) = (std::mem::replace(&mut self.state, ReplyState::Ended), self.health.take());
         match state {
             ReplyState::Failed(fault) => {
-                self.span.fail(&fault);
+                self.span.fail_reply(&fault);
                 if let Some(health) = health {
                     health.record_failure(&fault, SystemTime::now());
                 }

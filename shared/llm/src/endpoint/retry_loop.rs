@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 use crate::ModelError;
+use crate::endpoint::attempt_log::FailedReply;
 use crate::endpoint::retry_policy::{self, RetryPolicy};
 use crate::errors::{AttemptError, RetryAdvice};
 
@@ -28,20 +29,27 @@ pub(crate) struct Attempt {
 
 /// Attempts until one succeeds, the policy allows no other, or the next would start at `deadline` or later.
 ///
-/// Returns the error of the last attempt.
+/// `failed_reply` counts as the attempts so far. Returns the error of the last attempt.
 pub(crate) async fn retry<A: Retryable>(
     operation: &mut A,
     policy: RetryPolicy,
     deadline: Instant,
+    failed_reply: Option<FailedReply>,
 ) -> Result<A::Output, ModelError> {
-    let mut attempt = Attempt { number: 1, new_connection: false };
+    let number = failed_reply.as_ref().map_or(1, |failed| failed.attempt);
+    let mut failed = failed_reply.map(|failed| Err(failed.fault));
+    let mut attempt = Attempt { number, new_connection: false };
     let mut replaced = false;
     loop {
         let left = remaining(deadline);
         if left.is_zero() {
             return Err(ModelError::Deadline);
         }
-        let mut fault = match operation.attempt(attempt).await {
+        let outcome = match failed.take() {
+            Some(failed) => failed,
+            None => operation.attempt(attempt).await,
+        };
+        let mut fault = match outcome {
             Ok(output) => return Ok(output),
             Err(fault) => fault,
         };

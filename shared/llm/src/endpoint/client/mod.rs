@@ -114,16 +114,17 @@ impl ModelClient {
         self.state.capabilities.window.listed().map(|_| self.context_tokens())
     }
 
-    /// Requests a reply. Returns at the first delta and retries before that as far as `options` allow; a later error is
-    /// final.
+    /// Requests a reply. Returns at the first delta and retries before that as far as `options` allow. After a later error the
+    /// caller may [repeat](CallOptions::is_repeated) the call.
     ///
     /// It makes at most three attempts, and only one while the endpoint is down. Errors contain no text of the endpoint.
     pub async fn reply(&self, prompt: &Prompt, options: CallOptions) -> Result<Reply, ModelError> {
         let (deadline, has_fallback) = (options.deadline, options.has_fallback);
+        let failed_reply = options.attempt_log.take_failed_reply().filter(|_| options.is_repeated);
         let mut call = ReplyCall::new(self, prompt, options);
         let skips_retries = call.health.as_ref().is_none_or(|health| health.skips_retries);
         let policy = RetryPolicy::new(has_fallback, skips_retries);
-        retry_loop::retry(&mut call, policy, deadline).await
+        retry_loop::retry(&mut call, policy, deadline, failed_reply).await
     }
 
     async fn authenticated(&self, request: RequestBuilder) -> Result<Request, AttemptError> {

@@ -86,7 +86,7 @@ async fn f004_ten_thousand_scripts_respect_deadline_and_attempt_limit() {
         let mut script = Script::new(seed);
         let (begun, deadline, policy) =
             (Instant::now(), script.deadline, RetryPolicy::new(seed % 2 == 0, seed % 7 == 0));
-        let outcome = retry(&mut script, policy, deadline).await;
+        let outcome = retry(&mut script, policy, deadline, None).await;
         let replaced = script.attempts.iter().filter(|attempt| attempt.new_connection).count();
         let counted = script.attempts.len() - replaced;
         // The timer has a resolution of one millisecond.
@@ -111,7 +111,7 @@ async fn f012_dead_connection_is_replaced_once_then_counted() {
     script.deadline = Instant::now() + Duration::from_mins(1);
     script.steps = std::iter::repeat_n((Duration::ZERO, Err(dead)), 9).collect();
     let deadline = script.deadline;
-    assert_eq!(retry(&mut script, RetryPolicy::new(false, false), deadline).await, Err(ModelError::Disconnected));
+    assert_eq!(retry(&mut script, RetryPolicy::new(false, false), deadline, None).await, Err(ModelError::Disconnected));
     let made: Vec<_> = script.attempts.iter().map(|attempt| (attempt.number, attempt.new_connection)).collect();
     assert_eq!(made, [(1, false), (1, true), (2, false), (3, false)]);
     assert_eq!(script.waited[..2], [Duration::ZERO; 2]);
