@@ -46,6 +46,18 @@ async fn f051_invalid_arguments_are_reported_to_the_model() {
 }
 
 #[tokio::test]
+async fn f051_invalid_arguments_are_repaired_twice() {
+    let app = NativeApp::start().await;
+    app.model.respond_with(|request| match &request.body["tool_choice"] {
+        choice if choice == "none" => Completion::of(["不知道。"]),
+        _ => Completion::new().call(0, "a", "search_web", &json!({ "n": request.messages().len() }).to_string()).end(),
+    });
+    let turn = app.send_message("天气").await;
+    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("不知道。", "tool_limit"));
+    assert_eq!((turn.events_of("tool_result").len(), app.model.requests().len()), (3, 4));
+}
+
+#[tokio::test]
 async fn empty_arguments_are_an_empty_object() {
     let (app, turn) = run_with_reply(Completion::new().call(0, "a", "search_web", "").end()).await;
     assert_eq!(turn.events_of("tool_call")[0]["arguments"], json!({}));

@@ -94,6 +94,16 @@ async fn f048_round_limit_answers_with_tools_off() {
 }
 
 #[tokio::test]
+async fn turn_without_rounds_offers_no_tools() {
+    let app = TestApp::start_with(&[("MAX_TOOL_ROUNDS", "0")]).await;
+    app.model.queue_replies([Completion::of(["好。"])]);
+    let turn = app.send_message("问").await;
+    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("好。", "stop"));
+    let system = app.model.wait_for_request(1).await.system_prompt();
+    assert!(!system.contains("search_web"), "{system}");
+}
+
+#[tokio::test]
 async fn deep_search_has_more_rounds_within_the_limit() {
     for (settings, search, rounds) in
         [(&[][..], "auto", 3), (&[], "deep", 12), (&[("MAX_TOOL_ROUNDS", "2")], "deep", 2)]

@@ -33,6 +33,9 @@ const NATIVE_ROUNDS: u32 = 10;
 /// Maximum number of rounds with tools of a deep search, unless the agent has its own.
 const DEEP_ROUNDS: u32 = 12;
 
+/// Maximum number of rounds in a row in which a call has invalid arguments: the first one and two repairs.
+const MAX_INVALID_ROUNDS: u32 = 3;
+
 /// Number of equal calls in one turn that ends the rounds with tools.
 const MAX_EQUAL_CALLS: usize = 3;
 
@@ -123,6 +126,8 @@ struct Run<'a> {
     /// How many bytes of the draft's content `messages` contain.
     text_in_messages: usize,
     rounds: u32,
+    /// The last rounds in a row in which a call had invalid arguments.
+    invalid_rounds: u32,
     deadlines: Deadlines,
     equal_calls: HashMap<String, usize>,
     /// The kinds of faults that were returned to the model.
@@ -155,7 +160,7 @@ impl<'a> Run<'a> {
         events.filter_answer(turn.context.sources.clone(), turn.context.redactor.stream_redactor());
         events.turn_state().language = turn.context.language;
         let deadlines = Deadlines::new(turn.context.deadline);
-        let specs = turn.specs(&agent.tools);
+        let specs = turn.specs(agent);
         let result_budget = turn.models.first().map(|first| compactness::result_budget(first.context_tokens()));
         let context = ToolContext {
             deadline: deadlines.tools_until,
@@ -182,6 +187,7 @@ impl<'a> Run<'a> {
             failure: None,
             text_in_messages,
             rounds: 0,
+            invalid_rounds: 0,
             deadlines,
             equal_calls: HashMap::new(),
             corrected: Vec::new(),
@@ -219,7 +225,8 @@ impl<'a> Run<'a> {
             false => PROMPTED_ROUNDS,
         };
         let max_rounds = self.agent.max_rounds.unwrap_or(default_rounds);
-        let is_repeating = self.equal_calls.values().any(|count| *count >= MAX_EQUAL_CALLS);
+        let is_repeating = self.invalid_rounds >= MAX_INVALID_ROUNDS
+            || self.equal_calls.values().any(|count| *count >= MAX_EQUAL_CALLS);
         if self.specs.is_empty() || self.has_reference || self.has_drafted {
             Phase::Last(FinishReason::Stop)
         } else if self.deadlines.is_closing() {

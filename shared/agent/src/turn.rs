@@ -85,10 +85,11 @@ pub struct Turn<'a> {
 }
 
 impl Turn<'_> {
-    /// The tools that the model may call: the agent's and the client's.
-    pub(crate) fn specs(&self, agent_tools: &ToolRegistry) -> Arc<[ToolSpec]> {
-        let own = agent_tools.specs(self.context.language);
+    /// The tools that the model may call: the agent's and the client's; none if there are no rounds with tools.
+    pub(crate) fn specs(&self, agent: &Agent) -> Arc<[ToolSpec]> {
+        let own = agent.tools.specs(self.context.language);
         match (&self.tool_choice, &self.client) {
+            _ if agent.max_rounds == Some(0) => Arc::default(),
             (ToolChoice::None, _) => Arc::default(),
             (_, Some(client)) if !client.tools.is_empty() => {
                 own.iter().filter(|spec| !client.has_tool(&spec.name)).chain(&client.tools).cloned().collect()

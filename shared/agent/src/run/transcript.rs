@@ -2,6 +2,7 @@ use std::mem::discriminant;
 
 use domain::{FinishReason, Message, ProviderData, ReasoningItem};
 use tool_calls::{Malformed, MalformedReason};
+use tools::ToolRun;
 
 use super::{Run, direct_results};
 use crate::prompt;
@@ -36,6 +37,9 @@ impl Run<'_> {
         for call in &round.calls {
             *self.equal_calls.entry(format!("{} {}", call.name, call.arguments)).or_default() += 1;
         }
+        let is_invalid =
+            |run: &ToolRun| run.report.error.as_ref().is_some_and(|error| error.code == "invalid_arguments");
+        self.invalid_rounds = if round.results.iter().any(is_invalid) { self.invalid_rounds + 1 } else { 0 };
         let results: Vec<_> = round.results.into_iter().map(|run| run.result).collect();
         let mut state = self.events.turn_state();
         let (_, thinking) = state.current_round();
