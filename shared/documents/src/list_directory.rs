@@ -6,7 +6,7 @@ use prompts::{DocumentTexts, ToolFile};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use tools::{ToolOutput, markdown};
+use tools::ToolOutput;
 
 use crate::DocumentError;
 use crate::document_path::DocumentPath;
@@ -16,8 +16,8 @@ use crate::tree::{Kind, ROOT_NAME, Tree};
 
 const MAX_ENTRIES: usize = 500;
 
-/// Lists the files and folders below a folder, those near it first. The result is JSON: `tree`, `count`, and a `note` if
-/// entries are left out. People also get `files`, the paths, which models read in the tree.
+/// Lists the files and folders below a folder, those near it first. The result is JSON: `tree`, `files`, `count`, and a
+/// `note` if entries are left out.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ListDirectory {
@@ -69,18 +69,17 @@ fn render(start: &DocumentPath, entries: &[(DocumentPath, Kind)], incomplete: bo
         format!("{indentation}- {}{slash}{info}", path.names().last().unwrap_or_default())
     };
     let mut budget = JsonBudget::new(call.max_bytes);
-    let mut shown: Vec<_> = entries.iter().take_while(|entry| budget.take(&line(entry).into())).collect();
+    let fits = |entry: &&(DocumentPath, Kind)| budget.take(&format!("{}{}", line(entry), entry.0.as_str()).into());
+    let mut shown: Vec<_> = entries.iter().take_while(fits).collect();
     let files: Vec<&str> =
         shown.iter().filter(|(_, kind)| *kind != Kind::Folder).map(|(path, _)| path.as_str()).collect();
     // In the tree the entries of a folder follow it.
     shown.sort_by(|(one, _), (other, _)| one.names().cmp(other.names()));
     let top = format!("- {}/", start.names().last().unwrap_or(ROOT_NAME));
     let tree: Vec<String> = [top].into_iter().chain(shown.iter().map(|entry| line(entry))).collect();
-    let mut result = json!({ "tree": tree.join("\n"), "count": shown.len() });
+    let mut result = json!({ "tree": tree.join("\n"), "files": files, "count": shown.len() });
     if incomplete || shown.len() < entries.len() {
         result["note"] = DocumentTexts::of(call.language).more_entries.into();
     }
-    let output = json_output(&result, format!("{} entries", shown.len()));
-    result["files"] = files.into();
-    ToolOutput { user_text: Some(markdown::format_result(&result.to_string())), ..output }
+    json_output(&result, format!("{} entries", shown.len()))
 }
