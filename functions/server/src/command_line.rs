@@ -199,6 +199,8 @@ async fn serve_until_stopped(serve: Serve, mut settings: Settings) -> ExitCode {
     if let Some(folder) = serve.record {
         settings.set(RECORD_TURNS, folder);
     }
+    // An error names what was used.
+    let documents = if serve.documents.is_some() { "--documents" } else { DOCUMENTS_DIR };
     if let Some(folder) = serve.documents {
         settings.set(DOCUMENTS_DIR, folder);
     }
@@ -206,7 +208,7 @@ async fn serve_until_stopped(serve: Serve, mut settings: Settings) -> ExitCode {
     let options = Options { host: serve.host, port: serve.port, data, dynamodb: serve.dynamodb, settings };
     let server = match Server::start(options).await {
         Ok(server) => server,
-        Err(error) => return report_failure(&error.to_string(), WRONG_USE),
+        Err(error) => return report_failure(&error.to_string().replace(DOCUMENTS_DIR, documents), WRONG_USE),
     };
     print_line(&mut std::io::stdout(), server.banner());
     stop_signal().await;

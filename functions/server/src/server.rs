@@ -64,13 +64,6 @@ impl Server {
     pub async fn start(options: Options) -> Result<Self, CommandError> {
         connections::raise_open_files();
         let Options { host, port, data, dynamodb, mut settings } = options;
-        if let Some(folder) = settings.var(DOCUMENTS_DIR).filter(|folder| !folder.starts_with("s3://")) {
-            // The error of the setting itself would not contain the path.
-            std::fs::read_dir(folder).map_err(|error| {
-                let hint = "choose another folder with --documents";
-                CommandError::wrong_use(format!("cannot read documents in {folder}: {error}; {hint}"))
-            })?;
-        }
         // Read the settings first, so that an invalid one does not leave a new folder.
         let mut config = local_config(&settings)?;
         if config.auth.is_open() {
