@@ -127,6 +127,11 @@ async fn turn_can_be_stopped_during_a_tool_call() {
     assert_eq!(turn.finish_reason(), "stopped");
     let usage = turn.events_of("usage")[0].clone();
     assert!(usage["inputTokens"].as_u64() > Some(0) && usage["outputTokens"].as_u64() > Some(0), "{usage}");
+    let result = turn.events_of("tool_result")[0];
+    assert_eq!(
+        json!([result["ok"], result["summary"], result["error"]["code"]]),
+        json!([false, "not finished", "failed"])
+    );
     let message = app.conversation(&id).await["messages"][1].clone();
     let call_state =
         json!([message["toolCalls"][0]["ok"], message["toolCalls"][0]["summary"], message["finishReason"]]);

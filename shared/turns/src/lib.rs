@@ -19,6 +19,7 @@
 
 mod admission;
 mod budgets;
+mod closing_events;
 mod completed;
 mod deletion;
 mod files;

@@ -2,12 +2,13 @@ use std::sync::OnceLock;
 use std::time::SystemTime;
 
 use agent::{ClientContext, EventLog};
-use domain::{ErrorCode, Event, Failure, FinishReason, Message, Note, NumberedSources, Summary};
+use domain::{ErrorCode, Event, Failure, FinishReason, Message, NumberedSources, Summary};
 use store::{Answer, ConversationStore, LeaseError, LeaseState, StoreError, TurnEnd, TurnLease, UsageScope, UserInput};
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use tokio_util::sync::CancellationToken;
 use tools::SourceNumbers;
 
+use crate::closing_events::closing_events;
 use crate::files;
 use crate::prompt_parts::prompt_parts;
 use crate::registry::TurnGuard;
@@ -312,10 +313,7 @@ impl StatefulTurn {
 
     /// The events that follow once the turn is stored.
     fn closing_events(&self, ending: &Ending, title: Option<String>) -> Vec<Event> {
-        let usage = self.events.turn_state().usage();
-        let title = title.map(|title| Event::Note(Note::Title(title.into())));
-        let end = Event::End(ending.outcome().map_err(Box::new));
-        title.into_iter().chain([Event::Note(Note::Usage(Box::new(usage))), end]).collect()
+        closing_events(&self.events, title, ending.outcome())
     }
 
     /// Caches the turn for clients that return, unless its conversation or answer was deleted since its end was stored: that deletion

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use agent::{ClientContext, EventLog};
 use domain::{
-    ErrorCode, Event, EventBatch, FinishReason, Language, Membership, Message, Note, Owner, RequestOrigin, ToolCall,
+    ErrorCode, Event, EventBatch, FinishReason, Language, Membership, Message, Owner, RequestOrigin, ToolCall,
     TurnError, TurnStart, new_id,
 };
 use futures_util::{Stream, StreamExt};
@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use tools::SourceNumbers;
 use tracing::Instrument;
 
+use crate::closing_events::closing_events;
 use crate::files;
 use crate::prompt_parts::prompt_parts;
 use crate::request::{PromptInput, ResolvedAgent, StartStatelessTurn, StatelessInput};
@@ -134,9 +135,9 @@ impl StatelessTurn {
         };
         tokio::join!(runner.record_usage(UsageScope::User(runner.owner)), runner.record_shared_usage());
         runner.report(answered.as_ref().map_or_else(|failure| Err(failure.code), |reason| Ok(*reason)), false);
-        let usage = events.turn_state().usage();
-        events.send(Event::Note(Note::Usage(Box::new(usage))));
-        events.send(Event::End(answered.map_err(Box::new)));
+        for event in closing_events(&events, None, answered) {
+            events.send(event);
+        }
     }
 }
 

@@ -12,6 +12,8 @@ pub(crate) struct Grammar {
     /// The id of the last frame; empty before the first.
     last_id: String,
     seen_once: Vec<String>,
+    /// The ids of calls that have no result yet.
+    open_calls: BTreeSet<String>,
     state: StreamState,
 }
 
@@ -33,6 +35,7 @@ impl Grammar {
             turn: None,
             last_id: String::new(),
             seen_once: Vec::new(),
+            open_calls: BTreeSet::new(),
             state: StreamState::Running,
         }
     }
@@ -98,7 +101,19 @@ impl Grammar {
             assert!(!self.seen_once.iter().any(|seen| seen == kind), "{kind} comes once at most");
             self.seen_once.push(kind.to_owned());
         }
+        let id = event["id"].as_str().unwrap_or_default();
+        match kind {
+            "tool_call" => assert!(self.open_calls.insert(id.to_owned()), "ids of calls differ: {event}"),
+            "tool_result" => {
+                let is_open = self.open_calls.remove(id);
+                assert!(is_open || self.state == StreamState::Resumed, "a result follows its call, once: {event}");
+            }
+            _ => {}
+        }
         if ["done", "error"].contains(&kind) {
+            // Nobody ends the calls of a process that is gone.
+            let is_lost = event["code"] == "interrupted";
+            assert!(is_lost || self.open_calls.is_empty(), "each call has a result: {:?}", self.open_calls);
             let seen = self.seen_once.iter().any(|seen| seen == "usage");
             assert!(seen || self.state == StreamState::Resumed, "usage comes before the end: {event}");
             self.state = StreamState::Ended;
