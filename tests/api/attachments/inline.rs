@@ -227,8 +227,10 @@ async fn stored_response_names_earlier_pictures_too() {
         let messages = app.model.requests().pop().unwrap().dialogue();
         assert!(messages[0].1.starts_with("[image ") && messages[0].1.ends_with("看"), "{messages:?}");
     }
-    let new = app.post("/v1/responses", &json!({ "model": "openai", "input": [picture] })).await;
-    assert_eq!(new.error(), (400, "images_unsupported".to_owned()));
+    for input in [json!([picture]), json!([picture, { "role": "user", "content": "然后？" }])] {
+        let new = app.post("/v1/responses", &json!({ "model": "openai", "input": input })).await;
+        assert_eq!(new.error(), (400, "images_unsupported".to_owned()), "{input}");
+    }
 }
 
 #[tokio::test]

@@ -262,19 +262,24 @@ pub(crate) async fn store_inline<'a>(
 /// The name and the content of a file inside of a request.
 type Content = (String, Vec<u8>);
 
-/// The files inside of a request with their contents, of which a model takes the pictures of the question.
+/// The files inside of a request with their contents, of which a model takes the pictures of the question and of the
+/// user's messages directly before it.
 async fn fetch_all<'a>(
     app: &App,
     agent: &ResolvedAgent,
     question: &'a mut [Attachment],
     earlier: impl Iterator<Item = &'a mut Message>,
 ) -> Result<(Vec<&'a mut Attachment>, Vec<Content>)> {
-    let new = question.len();
-    let files: Vec<&mut Attachment> = question.iter_mut().chain(earlier.flat_map(Message::attachments_mut)).collect();
+    let (new, earlier) = (question.len(), earlier.collect::<Vec<_>>());
+    // Messages of the user directly before the question are parts of it.
+    let parts = earlier.iter().rev().take_while(|message| matches!(message, Message::User { .. }));
+    let joined: usize = parts.map(|message| message.attachments().len()).sum();
+    let earlier = earlier.into_iter().flat_map(Message::attachments_mut);
+    let files: Vec<&mut Attachment> = question.iter_mut().chain(earlier).collect();
     let contents = fetch_contents(app, &files).await?;
     // Earlier pictures are named to a model that takes none.
     let picture = |(_, bytes): &Content| Some((attachments::picture_type(bytes)?, bytes.len() as u64));
-    let pictures = contents[..new].iter().filter_map(picture);
+    let pictures = contents[..new].iter().chain(&contents[contents.len() - joined..]).filter_map(picture);
     check_pictures(app, agent, pictures.collect()).await?;
     Ok((files, contents))
 }
