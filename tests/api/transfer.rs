@@ -129,13 +129,16 @@ async fn exported_tree_is_imported_unchanged() {
 #[tokio::test]
 async fn markdown_has_the_branch_with_footnotes() {
     let app = TestApp::start().await;
-    app.model.queue_replies([Completion::of([search_call("茶")]), Completion::of(["根据 [1]，`a[1]` 是茶。"])]);
+    app.model.queue_replies([Completion::of([search_call("茶")]), Completion::of(["根据 Tea[1]，`a[1]` 是茶。"])]);
     let id = app.send_message("茶？").await.conversation_id();
     let answer = app.get(&format!("/api/conversations/{id}/export?format=markdown")).await;
     assert_eq!(answer.header("content-type"), "text/markdown; charset=utf-8");
     assert_eq!(answer.header("content-disposition"), format!("attachment; filename=\"conversation-{id}.md\""));
     let text = answer.text();
-    assert!(text.starts_with("# 茶？\n\n## 用户\n\n茶？\n\n## 助手\n\n根据 [^1]，`a[1]` 是茶。\n\n[^1]: "), "{text}");
+    assert!(
+        text.starts_with("# 茶？\n\n## 用户\n\n茶？\n\n## 助手\n\n根据 Tea[^1]，`a[1]` 是茶。\n\n[^1]: "),
+        "{text}"
+    );
     assert!(text.lines().last().is_some_and(|line| line.contains("<http")), "{text}");
     let path = format!("/api/conversations/{id}/export");
     assert_eq!(app.get(&format!("{path}?format=pdf")).await.error(), (400, "invalid_request".to_owned()));

@@ -29,6 +29,8 @@ pub(crate) struct CitationFilter {
     context: Context,
     /// Whether a space at the end of the text is held back.
     has_space: bool,
+    /// Whether the next citation is directly after an ASCII letter or digit, as an index such as `a[3]` is.
+    is_index: bool,
     /// Adjacent citations, as written and as numbers, until the text after them decides.
     run: Vec<(String, Vec<usize>)>,
     /// The first character after them, if it does not decide yet.
@@ -129,6 +131,7 @@ impl CitationFilter {
         let shown = text.strip_suffix(' ').unwrap_or(text);
         self.has_space = shown.len() < text.len();
         self.context.push(shown);
+        self.is_index = !self.has_space && shown.ends_with(|last: char| last.is_ascii_alphanumeric());
         out.push_str(shown);
     }
 
@@ -142,7 +145,7 @@ impl CitationFilter {
         if self.run.is_empty() {
             return;
         }
-        let is_note = self.context.is_note(self.has_space, after);
+        let is_note = !std::mem::take(&mut self.is_index) && self.context.is_note(self.has_space, after);
         let mut space = if std::mem::take(&mut self.has_space) { " " } else { "" };
         for (raw, numbers) in std::mem::take(&mut self.run) {
             let known: Vec<Source> = numbers.iter().filter_map(|number| self.numbers.get(*number)).collect();

@@ -1,7 +1,7 @@
 //! The citations in an answer: numbers of sources in brackets, such as `[1]`, `[1, 2]`, `[1-3]`, `[[1]]`, `［1］` or `【1】`.
 //!
 //! These are no citations: code, formulas, links such as `[1](https://…)`, definitions such as `[1]: https://…`,
-//! footnotes such as `[^1]`, and brackets directly after an ASCII letter, digit or `_` (`a[0]`) or after another bracket.
+//! footnotes such as `[^1]`, and brackets directly after another bracket.
 
 mod markup;
 #[cfg(test)]
@@ -113,7 +113,7 @@ impl CitationScanner {
     fn may_open(&self, character: char, previous: char) -> bool {
         match character {
             '[' if previous == ']' => self.follows_citation,
-            '[' => !previous.is_ascii_alphanumeric() && !matches!(previous, '_' | '\\'),
+            '[' => previous != '\\',
             '［' | '【' => true,
             _ => false,
         }

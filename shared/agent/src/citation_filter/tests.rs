@@ -50,6 +50,7 @@ const NOTES: &[(&str, &str)] = &[
     ("It will be sunny. [9]", "It will be sunny."),
     ("It will be sunny.[9] Rain follows later [8]\n", "It will be sunny. Rain follows later\n"),
     ("about sunny days [1][9][2].", "about sunny days [1][2]."),
+    ("about AWS Lambda[1][9].", "about AWS Lambda[1]."),
     ("about sunny days [9][8].", "about sunny days."),
     ("about sunny days [9][1].", "about sunny days [1]."),
     ("晴【9】，雨［8］。", "晴，雨。"),
@@ -170,7 +171,7 @@ fn conversation_without_sources_keeps_everything_undelayed() {
 fn only_a_possible_citation_is_held_back() {
     let texts: Vec<_> = deltas(&[1], &["a", " b", " ", "[1", "]", "c", "[", "x晴 [9]", "，雨"]);
     let texts: Vec<&str> = texts.iter().map(|(text, _)| text.as_str()).collect();
-    assert_eq!(texts, ["a", " b", "", "", "", " [1]c", "[", "x晴", "，雨", ""]);
+    assert_eq!(texts, ["a", " b", "", "", "", " [1]c", "", "[x晴", "，雨", ""]);
 }
 
 #[test]
