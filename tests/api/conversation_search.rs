@@ -43,6 +43,20 @@ async fn found_conversation_has_its_row_and_matches() {
 }
 
 #[tokio::test]
+async fn beginnings_of_terms_are_found_with_digests_too() {
+    let app = TestApp::start().await;
+    let id = talk(&app, "AWS Lambda 好吗？", "好。").await;
+    for _ in 0..2 {
+        for query in ["lam", "lambda", "aws lamb", "LAMBD 好"] {
+            assert_eq!(find_ids(&app, query).await, [id.as_str()], "{query}");
+        }
+        for query in ["la", "ambda", "lambdas", "aw"] {
+            assert_eq!(find_ids(&app, query).await, [""; 0], "{query}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn found_conversations_are_ordered_and_paged() {
     let app = TestApp::start().await;
     let mut expected = Vec::new();

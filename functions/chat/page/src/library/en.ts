@@ -39,7 +39,7 @@ export const texts = {
     conversations: "Conversations",
     commands: "Commands",
     thisOne: (title: string) => `This conversation: ${title}`,
-    nothing: "Nothing found. Search finds whole words.",
+    nothing: "Nothing found. Search finds words by their beginnings.",
     results: (value: number) => plural(value, "result"),
     showArchive: "Open the archive",
     import: "Import conversations…",
@@ -50,8 +50,7 @@ export const texts = {
 
   followUps: {
     label: "Follow-up questions",
-    prompt: (question: string, answer: string) =>
-      `A user asked:\n${question}\n\nThe answer was:\n${answer}\n\nWrite three short questions that the user may want to ask next, in the user’s language, one per line. Write only the questions.`,
+    task: "Write three short questions that the user may want to ask next, in the user’s language, one per line. Write only the questions.",
   },
 
   shortcuts: {

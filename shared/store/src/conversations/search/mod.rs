@@ -155,7 +155,7 @@ impl ConversationStore {
         now: SystemTime,
     ) -> Result<Option<FoundConversation>, ReadError> {
         // The first number is the version of terms, hashes and filters.
-        let state = format!("1-{}-{}", head.last_seq, head.updated_at);
+        let state = format!("2-{}-{}", head.last_seq, head.updated_at);
         let Key { pk, .. } = digest_key(owner, &head.id);
         let is_current = |item: &&Item| item.text("pk") == Ok(&pk) && item.text("state") == Ok(&state);
         let filter = digests.iter().find(is_current).and_then(|item| item.get("filter")?.as_b().ok());

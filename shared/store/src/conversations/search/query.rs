@@ -8,9 +8,12 @@ use icu_normalizer::properties::CanonicalCombiningClassMapBorrowed;
 const BEFORE: usize = 40;
 const SNIPPET: usize = 200;
 
+/// The minimum number of letters that find a longer run. Digests have the hash of as many, and of twice as many.
+const MIN_PREFIX: usize = 3;
+
 /// What a search of conversations finds: texts with all terms of the query.
 ///
-/// A term is a run of letters and digits, which is found as a whole, or a run of Chinese, Japanese, Korean or Thai
+/// A term is a run of letters and digits, which is found where one begins with it, or as a whole if it has one or two, or a run of Chinese, Japanese, Korean or Thai
 /// characters or of symbols, which is found anywhere.
 #[derive(Clone, Debug)]
 pub struct ConversationQuery {
@@ -64,21 +67,23 @@ impl<'a> SearchText<'a> {
         runs.filter(|run| CharClass::of(run[0]) != CharClass::Separator)
     }
 
-    /// A hash of each run of letters, and of each other character, alone and with the next one.
+    /// A hash of two beginnings of each run of letters, and of each other character, alone and with the next one.
     pub(super) fn hashes(&self) -> impl Iterator<Item = u64> {
         self.runs().flat_map(|run| {
-            let (size, pair) = if is_letter(run[0]) { (run.len(), run.len() + 1) } else { (1, 2) };
-            run.chunks(size).chain(run.windows(pair)).map(hash)
+            let (sizes, count) =
+                if is_letter(run[0]) { ([run.len().min(MIN_PREFIX), 2 * MIN_PREFIX], 1) } else { ([1, 2], run.len()) };
+            sizes.into_iter().flat_map(move |size| run.windows(size).take(count)).map(hash)
         })
     }
 
     /// Where in the source a term is, as whole characters with their marks.
     fn find<'b>(&'b self, term: &'b [char]) -> impl Iterator<Item = Range<usize>> + 'b {
         let at = |position: usize| self.characters.get(position).is_some_and(|adjacent| is_letter(*adjacent));
-        let is_whole =
-            move |start: usize| !is_letter(term[0]) || !(start > 0 && at(start - 1) || at(start + term.len()));
+        let begins = move |start: usize| {
+            !is_letter(term[0]) || !(start > 0 && at(start - 1) || term.len() < MIN_PREFIX && at(start + term.len()))
+        };
         let found = self.characters.windows(term.len()).enumerate();
-        found.filter(move |(start, part)| *part == term && is_whole(*start)).map(move |(start, _)| {
+        found.filter(move |(start, part)| *part == term && begins(*start)).map(move |(start, _)| {
             let (rest, last) = (&self.offsets[start + term.len()..], self.offsets[start + term.len() - 1]);
             self.offsets[start]..rest.iter().find(|end| **end > last).copied().unwrap_or(self.source.len())
         })
@@ -157,9 +162,10 @@ mod tests {
     }
 
     #[test]
-    fn letters_match_as_a_whole_and_characters_anywhere() {
-        assert!(finds("art", "start art"));
-        assert!(!finds("art", "start arts art2"));
+    fn letters_match_at_their_beginning_and_characters_anywhere() {
+        assert!(finds("art", "start art") && finds("lamb", "AWS Lambda") && finds("приве", "Приветствие"));
+        assert!(!finds("art", "start smart") && !finds("lambdas", "lambda"));
+        assert!(finds("ai", "an AI") && !finds("ai", "aim") && !finds("a", "an"));
         assert!(finds("绿茶", "一杯绿茶好") && finds("茶", "绿茶"));
         assert!(!finds("绿茶", "绿色的茶") && !finds("绿茶", "绿 茶"));
     }
