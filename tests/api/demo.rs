@@ -121,7 +121,7 @@ async fn demo_suggests_questions_after_prepared_turns() {
     for (question, expected) in
         [(PREPARED[1].0, "What happens if my connection drops?\n"), ("Hi", "What is Lambda Chat?\n")]
     {
-        let content = format!("A user asked:\n{question}\n\nThe answer was:\n1\n\nWrite three short questions.");
+        let content = format!("### Task:\nWrite.\n<chat_history>\nUSER: {question}\nASSISTANT: 1\n</chat_history>");
         let body = json!({"model": "demo", "tool_choice": "none", "messages": [{"role": "user", "content": content}]});
         let reply = app.post("/v1/chat/completions", &body).await.ok();
         let text = reply["choices"][0]["message"]["content"].as_str().unwrap();

@@ -76,6 +76,19 @@ async fn turn_costs_are_summed_by_day() {
 }
 
 #[tokio::test]
+async fn background_tasks_cost_tokens_and_no_turn() {
+    let app = TestApp::start_with(&[PRICE]).await;
+    app.model.queue_replies([counted_reply(100, 10), counted_reply(1000, 20)]);
+    app.send_message("问").await;
+    let task = "### Task:\n写三个问题。\n<chat_history>\nUSER: 问\nASSISTANT: 好。\n</chat_history>";
+    let body = json!({ "model": "openai", "messages": [{ "role": "user", "content": task }] });
+    app.post("/v1/chat/completions", &body).await.ok();
+    let sum = json!({ "turns": 1, "inputTokens": 1100, "outputTokens": 30, "searchCredits": 0, "estimatedTurns": 0,
+        "costMicros": 9400 });
+    assert_eq!(read_today(&app).await, sum);
+}
+
+#[tokio::test]
 async fn f046_implausible_provider_usage_is_estimated() {
     let app = TestApp::start_with(&[PRICE]).await;
     app.model.queue_replies([counted_reply(0, 0), counted_reply(u64::MAX / 2, 1), counted_reply(10, 5)]);

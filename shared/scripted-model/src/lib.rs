@@ -94,8 +94,6 @@ pub(crate) struct Conversation {
     pub(crate) small_talk: Vec<SmallTalk>,
     /// Beginnings of a request to continue an interrupted answer.
     pub(crate) continuation_prompts: Vec<String>,
-    /// Beginnings of a request for questions that may follow an answer, before the question of that answer.
-    pub(crate) follow_up_prompts: Vec<String>,
     /// Terms that do not help a search of documents, in lower case.
     pub(crate) stop_terms: Vec<String>,
     /// Phrases of Chinese questions that do not help it.

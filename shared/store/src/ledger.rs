@@ -55,6 +55,8 @@ pub struct TurnUsage<'a> {
     pub model: &'a str,
     /// The caller's groups.
     pub groups: &'a Groups,
+    /// Whether it is a task that no person wrote: no turn, only its tokens, searches and cost count.
+    pub is_task: bool,
 }
 
 /// To what the usage of an owner counts in addition to the sum.
@@ -116,10 +118,10 @@ impl UsageTotals {
     }
 
     /// The usage of one turn, without its searches.
-    fn of_turn(usage: &Usage) -> Self {
+    fn of_turn(TurnUsage { usage, is_task, .. }: &TurnUsage<'_>) -> Self {
         Self {
-            turns: 1,
-            estimated_turns: u64::from(usage.estimated),
+            turns: u64::from(!is_task),
+            estimated_turns: u64::from(usage.estimated && !is_task),
             input_tokens: usage.input_tokens,
             output_tokens: usage.output_tokens,
             search_credits: usage.search_credits,
@@ -173,7 +175,7 @@ impl UsageLedger {
     /// # Errors
     /// `Busy` after two seconds; the entry may be added nevertheless.
     pub async fn add(&self, scope: UsageScope<'_>, day: Day, turn: &TurnUsage<'_>) -> Result<()> {
-        let (ledger, entry) = (self.clone(), UsageTotals::of_turn(turn.usage));
+        let (ledger, entry) = (self.clone(), UsageTotals::of_turn(turn));
         let key = (scope.key(day), matches!(scope, UsageScope::User(_)).then(|| turn.into()));
         // A separate task: entries of other turns may wait for it, and a turn's own task runs only while its client
         // reads.
@@ -184,7 +186,7 @@ impl UsageLedger {
     /// Prepares the addition to the totals of the turn's owner, for
     /// [`finish_with`](crate::ConversationStore::finish_with). Makes no call.
     pub fn prepare(&self, owner: &Owner, day: Day, turn: &TurnUsage<'_>) -> AnswerWrites {
-        let addition = addition_update(UsageTotals::of_turn(turn.usage), Some(&turn.into()));
+        let addition = addition_update(UsageTotals::of_turn(turn), Some(&turn.into()));
         AnswerWrites(vec![self.table.update_write(&UsageScope::User(owner).key(day), addition)])
     }
 

@@ -70,6 +70,8 @@ pub struct StartStatelessTurn {
 pub enum StatelessInput {
     /// A message, with the conversation before it.
     Message(Box<PromptInput>),
+    /// The same for a task that no person wrote, such as questions that may follow; its usage counts as no turn.
+    Task(Box<PromptInput>),
     /// Messages that follow a stored answer.
     After {
         /// The answer.

@@ -42,6 +42,8 @@ pub(crate) struct TurnRunner<'a> {
     pub(crate) started_at: Instant,
     /// Whether traces and records of calls may have its text: not for a temporary conversation.
     pub(crate) keeps_text: bool,
+    /// Whether no person wrote its question; it then counts as no turn.
+    pub(crate) is_task: bool,
     /// The user message, once it is known and if traces have text.
     pub(crate) question: OnceLock<String>,
 }
@@ -139,7 +141,7 @@ impl TurnRunner<'_> {
     pub(crate) async fn record_usage(&self, scope: UsageScope<'_>) {
         let (ledger, day) = (&self.services.store.ledger, Day::of(SystemTime::now()));
         let (usage, model) = self.usage();
-        let turn = TurnUsage { usage: &usage, model: &model, groups: &self.membership.groups };
+        let turn = self.counted(&usage, &model);
         if let Err(error) = ledger.add(scope, day, &turn).await {
             tracing::warn!(%error, turn = %self.turn_id, "the usage of a turn could not be recorded");
         }
@@ -164,12 +166,15 @@ impl TurnRunner<'_> {
         (state.usage(), model)
     }
 
+    fn counted<'b>(&'b self, usage: &'b Usage, model: &'b str) -> TurnUsage<'b> {
+        TurnUsage { usage, model, groups: &self.membership.groups, is_task: self.is_task }
+    }
+
     /// What is stored with an answer: its owner's usage, and the records of its tool calls.
     pub(crate) fn prepare_records(&self, message_id: &str) -> AnswerWrites {
         let (store, now) = (&self.services.store, SystemTime::now());
         let (usage, model) = self.usage();
-        let turn = TurnUsage { usage: &usage, model: &model, groups: &self.membership.groups };
-        let mut writes = store.ledger.prepare(self.owner, Day::of(now), &turn);
+        let mut writes = store.ledger.prepare(self.owner, Day::of(now), &self.counted(&usage, &model));
         writes.extend([store.executions.prepare(self.owner, &self.executions(message_id), now)]);
         writes
     }

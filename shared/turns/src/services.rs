@@ -71,7 +71,7 @@ impl TurnServices {
     /// Adds the usage of a request that counts as a turn to the day's totals. A failure to write them does not fail it.
     pub async fn record_request(&self, owner: &Owner, groups: &Groups, model: &str, usage: &Usage) {
         let (ledger, day) = (&self.store.ledger, Day::of(SystemTime::now()));
-        let turn = TurnUsage { usage, model, groups };
+        let turn = TurnUsage { usage, model, groups, is_task: false };
         let of_groups = self.limits.budgets.of_groups(groups).map(|(name, _)| UsageScope::Group(name));
         let scopes = of_groups.chain([UsageScope::Global, UsageScope::User(owner)]);
         let added = join_all(scopes.map(|scope| ledger.add(scope, day, &turn)));

@@ -109,6 +109,7 @@ impl StatefulTurn {
             earlier_calls: self.lease.continued.as_ref().map_or(0, |continued| continued.message.tool_calls.len()),
             started_at,
             keeps_text: !self.lease.is_temporary(),
+            is_task: false,
             question: OnceLock::new(),
         }
     }

@@ -33,8 +33,9 @@ pub async fn start_stateless(
 ) -> Result<impl Stream<Item = EventBatch> + Send + use<>, TurnError> {
     let StartStatelessTurn { owner, membership, agent, input, deadline, request } = turn;
     let _permit = services.admit(&owner, &membership.groups).await?;
+    let is_task = matches!(input, StatelessInput::Task(_));
     let (input, keeps_text) = match input {
-        StatelessInput::Message(prompt) => (Input::Prompt(prompt), true),
+        StatelessInput::Message(prompt) | StatelessInput::Task(prompt) => (Input::Prompt(prompt), true),
         StatelessInput::Call(call) => (Input::Call(call), true),
         StatelessInput::After { answer, messages, context } => {
             let prompt = prompt_after(services, (&owner, &agent), &answer, messages, *context).await?;
@@ -45,7 +46,7 @@ pub async fn start_stateless(
     let (subscriber, turn_id) = (events.subscribe(0), new_id());
     request.record_admission();
     let span = turn_span(&request, "", &turn_id);
-    let turn = StatelessTurn { owner, membership, agent, input, deadline, request, turn_id, keeps_text };
+    let turn = StatelessTurn { owner, membership, agent, input, deadline, request, turn_id, keeps_text, is_task };
     let turn = turn.run(services.clone(), events.clone(), abandoned.clone()).instrument(span);
     services.registry.spawn(turn, events);
     let guard = abandoned.drop_guard();
@@ -84,6 +85,7 @@ struct StatelessTurn {
     request: RequestOrigin,
     turn_id: String,
     keeps_text: bool,
+    is_task: bool,
 }
 
 /// What a turn answers.
@@ -95,7 +97,7 @@ enum Input {
 impl StatelessTurn {
     /// Answers, records the usage, and only then ends the stream.
     async fn run(self, services: TurnServices, events: EventLog, abandoned: CancellationToken) {
-        let Self { owner, membership, agent, input, deadline, request, turn_id, keeps_text } = self;
+        let Self { owner, membership, agent, input, deadline, request, turn_id, keeps_text, is_task } = self;
         let started_at = Instant::now();
         events.send(started(&agent, &turn_id));
         let runner = TurnRunner {
@@ -112,6 +114,7 @@ impl StatelessTurn {
             earlier_calls: 0,
             started_at,
             keeps_text,
+            is_task,
             question: OnceLock::new(),
         };
         log_accepted(&agent);

@@ -45,7 +45,8 @@ pub(crate) async fn completions(head: TurnRequestHead, body: Body) -> Result<Res
     let (membership, owner) = (caller.membership, caller.owner);
     let meta = completion_meta(&request, has_links);
     let (stream, include_usage) = (request.stream, request.include_usage);
-    let (input, context) = (StatelessInput::Message(Box::new(prompt_input(request))), head.context);
+    let kind = if is_background_task(&request) { StatelessInput::Task } else { StatelessInput::Message };
+    let (input, context) = (kind(Box::new(prompt_input(request))), head.context);
     let deadline = turns::deadline(&app.turns.limits, Some(&context));
     let turn = StartStatelessTurn { owner, membership, agent, input, deadline, request: context };
     let events = turns::start_stateless(&app.turns, turn).await?;
@@ -166,8 +167,8 @@ fn apply_request(resolved: &mut ResolvedAgent, definition: &AgentDefinition, req
     Ok(())
 }
 
-/// Whether a request is a task that no person wrote, such as a title, tags or follow-up questions. `Open WebUI` sends it as a
-/// single message that begins and ends so (<https://docs.openwebui.com/getting-started/env-configuration/#tasks>, 2026-11-25).
+/// Whether a request is a task that no person wrote, such as a title, tags or follow-up questions. The page and `Open WebUI`
+/// send it as a single message that begins and ends so (<https://docs.openwebui.com/getting-started/env-configuration/#tasks>, 2026-11-25).
 fn is_background_task(request: &ChatRequest) -> bool {
     let text = request.text.trim();
     request.history.is_empty()

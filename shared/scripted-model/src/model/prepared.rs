@@ -10,7 +10,7 @@ use crate::model::findings::{Findings, Page};
 use crate::model::planned_call::{PlannedCall, small_talk, take_phrases, terms};
 use crate::model::reply::{Reply, citation, document_search, noted_reply, text_reply};
 use crate::model::request::{AttachedFiles, Situation};
-use crate::{CONVERSATION, SITE, Texts, spaced};
+use crate::{SITE, Texts, spaced};
 
 /// All turns; the first one is about the demo itself.
 static TURNS: LazyLock<Vec<PreparedTurn>> =
@@ -85,8 +85,8 @@ impl PreparedTurn {
 
     /// The answer to a request for questions that may follow an answer, of its turn or of the first one.
     fn follow_ups(request: &str) -> Option<Reply> {
-        let question = CONVERSATION.follow_up_prompts.iter().find_map(|prompt| request.strip_prefix(prompt))?;
-        let question = question.split("\n\n").next().unwrap_or_default();
+        let (_, history) = request.split_once("<chat_history>\nUSER: ")?;
+        let (question, _) = history.split_once("\nASSISTANT: ")?;
         let turn = Self::find(question).or_else(|| TURNS.first())?;
         Some(text_reply(&turn.follow_ups.of(Language::of(question)).join("\n")))
     }

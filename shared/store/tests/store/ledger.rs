@@ -27,7 +27,7 @@ pub(crate) fn new_usage(input_tokens: u64, output_tokens: u64, cost_micros: Opti
 /// The usage of a turn of that model, whose caller has no groups.
 pub(crate) fn turn_usage<'a>(usage: &'a Usage, model: &'a str) -> TurnUsage<'a> {
     static NO_GROUPS: LazyLock<Groups> = LazyLock::new(Groups::default);
-    TurnUsage { usage, model, groups: &NO_GROUPS }
+    TurnUsage { usage, model, groups: &NO_GROUPS, is_task: false }
 }
 
 /// Adds a turn to both totals, concurrently.
@@ -234,7 +234,7 @@ async fn day_has_parts_of_models_and_groups() {
     let turns = [("a", 3, Some(7)), ("b#1 模型", 5, None), ("a", 2, Some(1))]
         .map(|(model, input, cost)| (model, new_usage(input, 1, cost)));
     for (model, usage) in &turns {
-        let turn = TurnUsage { usage, model, groups: &groups };
+        let turn = TurnUsage { usage, model, groups: &groups, is_task: false };
         store.ledger.add(UsageScope::User(&owner), day, &turn).await.unwrap();
     }
     let alone = new_usage(1, 1, None);

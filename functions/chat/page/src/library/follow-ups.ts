@@ -25,7 +25,8 @@ export interface Answered {
 
 /** Shows questions below an answer; without any if the model fails. */
 export async function showFollowUps({ question, answer, messageId, model, isLast, onSend }: Answered): Promise<void> {
-  const content = texts.followUps.prompt(question, answer.slice(-MAX_ANSWER));
+  // The server counts a message of this form as no answer.
+  const content = `### Task:\n${texts.followUps.task}\n<chat_history>\nUSER: ${question}\nASSISTANT: ${answer.slice(-MAX_ANSWER)}\n</chat_history>`;
   const body = { model, messages: [{ role: "user", content }], tool_choice: "none", reasoning_effort: "none", max_completion_tokens: 300 };
   const reply = await request<{ choices: { message: { content: string | null } }[] }>("POST", "/v1/chat/completions", body).catch(() => null);
   const questions = readQuestions(reply?.choices[0]?.message.content ?? "");

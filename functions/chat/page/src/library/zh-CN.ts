@@ -39,8 +39,7 @@ export const texts: Texts = {
 
   followUps: {
     label: "可以继续问",
-    prompt: (question, answer) =>
-      `用户的问题：\n${question}\n\n得到的回答：\n${answer}\n\n请写出用户接下来可能想问的三个简短问题，使用用户的语言，每行一个，只写问题本身。`,
+    task: "请写出用户接下来可能想问的三个简短问题，使用用户的语言，每行一个，只写问题本身。",
   },
 
   shortcuts: {

@@ -192,9 +192,9 @@ fn follow_ups_belong_to_the_question() {
         PreparedTurn::reply(&request).map(|reply| reply.text)
     };
     let first = |text: &str| request(text).and_then(|text| text.lines().next().map(str::to_owned));
-    let resume = "用户的问题：\n如果断网，回答会丢吗？\n\n得到的回答：\n1";
+    let resume = "### Task:\n写\n<chat_history>\nUSER: 如果断网，回答会丢吗？\nASSISTANT: 1\n</chat_history>";
     assert_eq!(first(resume).as_deref(), Some("Lambda Chat 是什么，用起来要花多少钱？"));
-    let unknown = "A user asked:\nWhat is 1 + 1?\n\nThe answer was:\nHow do I deploy it?";
+    let unknown = "### Task:\n<chat_history>\nUSER: What is 1 + 1?\nASSISTANT: How do I deploy it?\n</chat_history>";
     assert_eq!(first(unknown).as_deref(), Some("What is Lambda Chat?"));
     assert_eq!(request("What is 1 + 1?"), None);
 }
@@ -206,7 +206,7 @@ fn only_the_first_answer_has_the_note() {
         let request = Situation { is_noted, ..situation("How do I deploy it?", Language::En, 1, pages) };
         PreparedTurn::reply(&request).unwrap().text
     };
-    assert_eq!(answer(false), format!("{}\n\n{}", answer(true), CONVERSATION.texts.note.en));
+    assert_eq!(answer(false), format!("{}\n\n{}", answer(true), crate::CONVERSATION.texts.note.en));
 }
 
 #[test]
