@@ -78,6 +78,8 @@ async fn cited_pages_open_at_the_server() {
 async fn demo_page_has_the_text_of_read_url() {
     let app = TestApp::start_with(&NOTHING_CONFIGURED).await;
     let turn = app.send_message("Please read https://lambda-chat.example/en/cost").await;
+    let own = app.send_message(&format!("Please read {}/demo/en/cost", app.base())).await;
+    assert_eq!(own.content(), turn.content());
     let models = app.get("/api/models").await;
     assert_eq!(models.header("content-length"), models.body.len().to_string(), "the length of documents is stated");
     let page = app.get("/demo/en/cost").await.text();

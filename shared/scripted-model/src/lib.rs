@@ -8,6 +8,7 @@ mod model;
 mod pages;
 mod search;
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 use std::{fs, io};
 
@@ -80,10 +81,14 @@ pub(crate) struct PageText {
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct SmallTalk {
     /// In lower case.
     pub(crate) phrases: Vec<String>,
+    /// Its answer, or if a call of `current_time` gives that, what is written without that tool.
     pub(crate) answer: Texts,
+    #[serde(default)]
+    pub(crate) needs_clock: bool,
 }
 
 /// The phrases that the demo model understands, and what it writes.
@@ -98,8 +103,12 @@ pub(crate) struct Conversation {
     pub(crate) stop_terms: Vec<String>,
     /// Phrases of Chinese questions that do not help it.
     pub(crate) stop_phrases: Vec<String>,
-    /// Phrases allowed around an arithmetic expression.
-    pub(crate) sum_phrases: Vec<String>,
+    /// Patterns of phrases in a sum, and the notation that replaces each.
+    pub(crate) sum_phrases: Vec<(String, String)>,
+    /// Terms of numerals with their values.
+    pub(crate) numerals: HashMap<String, u64>,
+    /// Patterns of questions for the time in a zone, which they capture.
+    pub(crate) zone_patterns: Vec<String>,
     pub(crate) texts: Wordings,
 }
 

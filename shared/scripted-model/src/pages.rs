@@ -3,6 +3,7 @@
 use axum::Router;
 use axum::body::{Body, Bytes, HttpBody, to_bytes};
 use axum::extract::{Path, Request};
+use axum::http::HeaderMap;
 use axum::http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST};
 use axum::http::uri::Authority;
 use axum::middleware::{Next, from_fn};
@@ -24,7 +25,7 @@ pub fn page_routes() -> Router {
     Router::new().route("/demo/page.css", get(style)).route("/demo/{language}/{slug}", get(page))
 }
 
-/// Routes whose responses have the addresses of the pages at this server, as its client names it.
+/// Routes whose requests and responses have the addresses of the pages at this server, as its client names it in `Host`.
 pub fn with_own_addresses(routes: Router) -> Router {
     routes.layer(from_fn(name_own_pages))
 }
@@ -32,27 +33,41 @@ pub fn with_own_addresses(routes: Router) -> Router {
 async fn name_own_pages(request: Request, next: Next) -> Response {
     let host = request.headers().get(HOST).and_then(|host| Authority::try_from(host.as_bytes()).ok());
     let is_secure = request.headers().get("x-forwarded-proto").is_some_and(|scheme| scheme == "https");
-    let mut response = next.run(request).await;
-    let content_type = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    let is_answer = ["application/json", "application/x-ndjson", "text/event-stream", "text/markdown"]
-        .iter()
-        .any(|kind| content_type.starts_with(kind));
-    let Some(host) = host.filter(|_| is_answer) else { return response };
+    let Some(host) = host else { return next.run(request).await };
     let site = format!("{}://{host}/demo/", if is_secure { "https" } else { "http" });
+    let mut response = next.run(with_site(request, site.clone())).await;
+    let kinds = ["application/json", "application/x-ndjson", "text/event-stream", "text/markdown"];
+    if !has_type(response.headers(), &kinds) {
+        return response;
+    }
     response.headers_mut().remove(CONTENT_LENGTH);
     if response.body().size_hint().exact().is_some() {
         // A document, which is in memory: the server states its new length.
         let (head, body) = response.into_parts();
         let data = to_bytes(body, usize::MAX).await.unwrap_or_default();
-        return Response::from_parts(head, replace_site(data, &site).into());
+        return Response::from_parts(head, replace(data, SITE, &site).into());
     }
-    response.map(|body| Body::new(body.map_frame(move |frame| frame.map_data(|data| replace_site(data, &site)))))
+    response.map(|body| Body::new(body.map_frame(move |frame| frame.map_data(|data| replace(data, SITE, &site)))))
+}
+
+/// A message with a page's address as a response had it; contents of files stay as they are.
+fn with_site(mut request: Request, site: String) -> Request {
+    if request.uri().path().starts_with("/api/attachments") || !has_type(request.headers(), &["application/json"]) {
+        return request;
+    }
+    request.headers_mut().remove(CONTENT_LENGTH);
+    request.map(|body| Body::new(body.map_frame(move |frame| frame.map_data(|data| replace(data, &site, SITE)))))
+}
+
+fn has_type(headers: &HeaderMap, kinds: &[&str]) -> bool {
+    let content_type = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kinds.iter().any(|kind| content_type.starts_with(kind))
 }
 
 /// Addresses of sources are whole in a frame, which has whole events or rows. A real model's own text may be divided.
-fn replace_site(data: Bytes, site: &str) -> Bytes {
+fn replace(data: Bytes, site: &str, other: &str) -> Bytes {
     match std::str::from_utf8(&data) {
-        Ok(text) if text.contains(SITE) => text.replace(SITE, site).into(),
+        Ok(text) if text.contains(site) => text.replace(site, other).into(),
         _ => data,
     }
 }

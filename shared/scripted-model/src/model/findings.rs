@@ -124,6 +124,13 @@ fn tool_output(result: &str) -> Option<(String, Vec<String>)> {
         let lines = page[start..].lines().filter(|line| !line.trim().is_empty() && !line.starts_with("# "));
         return Some((title, lines.map(str::to_owned).collect()));
     }
+    // The lines of `current_time`: zone, date, time, timestamp.
+    if let [zone, date, time, timestamp] = result.lines().collect::<Vec<_>>()[..]
+        && timestamp.starts_with("ISO 8601")
+    {
+        let value = |line: &str| line.split_once([':', '：']).map(|(_, value)| value.trim().to_owned());
+        return Some((format!("{} {}", value(date)?, value(time)?), vec![zone.to_owned()]));
+    }
     let sum: Sum = serde_json::from_str(result).ok()?;
     Some((format!("{} = {}", sum.expression, sum.result), Vec::new()))
 }
@@ -212,6 +219,10 @@ mod tests {
         let sum = r#"{"expression":"1+1","result":"2","exact":true}"#;
         let framed = |text: &str| format!("结果：\n\n<tool_result name=\"x\">\n{text}\n</tool_result>\n\n请回答。");
         let page = "<page>\n编号：3\n标题：t\n来源：https://a.example/\n内容：# t\n\nc\nd\n</page>";
+        let time =
+            "Time zone: UTC (UTC+00:00)\nDate: 2026-11-28 (Saturday)\nTime: 09:10:11\nISO 8601: 2026-11-28T09:10:11Z";
+        let expected = output("2026-11-28 (Saturday) 09:10:11", &["Time zone: UTC (UTC+00:00)"]);
+        assert_eq!(Findings::read(&framed(time)), expected);
         for (text, expected) in [(sum, output("1+1 = 2", &[])), (page, output("t [3]", &["c", "d"]))] {
             assert_eq!(Findings::read(text), expected);
             assert_eq!(Findings::read(&framed(text)), expected);

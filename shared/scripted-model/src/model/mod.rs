@@ -5,6 +5,7 @@ mod planned_call;
 mod prepared;
 mod reply;
 mod request;
+mod sums;
 mod wire;
 
 use axum::Json;

@@ -3,6 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
+use regex::Regex;
+
+use crate::model::sums::sum;
 use crate::{CONVERSATION, SmallTalk, spaced, without_phrase};
 
 pub(super) const TOOL: &str = "search_web";
@@ -45,9 +48,10 @@ impl PlannedCall {
 
     /// Returns the call of a tool other than the search, if the question needs one.
     pub(super) fn of(question: &str) -> Option<Self> {
-        address(question)
-            .map(Self::page)
-            .or_else(|| Some(Self { tool: "calculator", argument: "expression", value: sum(question)? }))
+        let calculation = || Some(Self { tool: "calculator", argument: "expression", value: sum(question)? });
+        let clock = || small_talk(question).is_some_and(|talk| talk.needs_clock).then(String::new);
+        let time = || Some(Self { tool: "current_time", argument: "zone", value: clock().or_else(|| zone(question))? });
+        address(question).map(Self::page).or_else(calculation).or_else(time)
     }
 }
 
@@ -89,16 +93,11 @@ fn address(question: &str) -> Option<String> {
     Some(address.trim_end_matches(['.', ',', '?', '!', ')']).to_owned())
 }
 
-/// Returns the arithmetic expression of a question that has nothing else: at least one digit and one operator.
-fn sum(question: &str) -> Option<String> {
-    let mut rest = question.trim().to_lowercase();
-    for phrase in &CONVERSATION.sum_phrases {
-        rest = rest.replace(phrase, "");
-    }
-    let sum = rest.trim_matches([' ', '?', '？', '=', '＝', '。', '，']);
-    let is_sum = sum.replace("% of ", "").chars().all(|c| c.is_ascii_digit() || " +-*/^().,%×÷".contains(c));
-    let operates = sum.trim_start_matches('-').contains(['+', '-', '*', '/', '^', '%', '×', '÷']);
-    (is_sum && operates && sum.contains(|c: char| c.is_ascii_digit())).then(|| sum.to_owned())
+/// The city or zone whose time is requested.
+fn zone(question: &str) -> Option<String> {
+    let question = question.to_lowercase();
+    let found = CONVERSATION.zone_patterns.iter().find_map(|pattern| Regex::new(pattern).ok()?.captures(&question))?;
+    Some(found[1].to_owned())
 }
 
 /// Returns the small talk that `text` is; `None` if it has anything else.
@@ -151,13 +150,16 @@ mod tests {
     fn question_selects_matching_tool() {
         let cases = [
             ("What is 12 * (3 + 4)?", Some(("calculator", "12 * (3 + 4)"))),
-            ("What is 12.5% of 80?", Some(("calculator", "12.5% of 80"))),
-            ("1234×5678等于多少？", Some(("calculator", "1234×5678"))),
+            ("Hi, what time is it?", Some(("current_time", ""))),
+            ("今天星期几？", Some(("current_time", ""))),
+            ("现在几点了？", Some(("current_time", ""))),
+            ("What’s the date today?", Some(("current_time", ""))),
+            ("What time is it in New York?", Some(("current_time", "new york"))),
+            ("东京现在几点？", Some(("current_time", "东京"))),
+            ("what is the best time in spring to sow", None),
             ("读一下https://example.com/a。", Some(("read_url", "https://example.com/a"))),
             ("What is Lambda Chat?", None),
             ("今天的新闻有哪些？", None),
-            ("-5", None),
-            ("2026", None),
         ];
         for (question, expected) in cases {
             let planned_call = PlannedCall::of(question);

@@ -52,8 +52,8 @@ impl PreparedTurn {
         if !may_search && *rounds == 0 {
             return Self::follow_ups(question);
         }
-        let has_other_reply = situation.planned_call.is_some() || situation.files != AttachedFiles::default();
-        let turn = Self::find(question).filter(|_| !has_other_reply)?;
+        let is_meant = |turn: &&Self| situation.planned_call.is_none() && turn.is_meant(question, &situation.files);
+        let turn = Self::find(question).filter(is_meant)?;
         if *has_documents {
             let call = match rounds {
                 0 => PlannedCall::documents(turn.pattern.of(*language).clone()),
@@ -67,8 +67,21 @@ impl PreparedTurn {
 
     /// The turn with a question, else the one on its topics.
     fn find(question: &str) -> Option<&'static Self> {
-        let is_same = |turn: &&Self| [&turn.question.zh, &turn.question.en].contains(&&question.trim().to_owned());
-        TURNS.iter().find(is_same).or_else(|| Self::on_topic(question).filter(|_| small_talk(question).is_none()))
+        TURNS
+            .iter()
+            .find(|turn| turn.has_question(question))
+            .or_else(|| Self::on_topic(question).filter(|_| small_talk(question).is_none()))
+    }
+
+    fn has_question(&self, question: &str) -> bool {
+        [&*self.question.zh, &*self.question.en].contains(&question.trim())
+    }
+
+    /// Whether a question on its topics is not rather one on the attached files.
+    fn is_meant(&self, question: &str, files: &AttachedFiles) -> bool {
+        let is_first = TURNS.first().is_some_and(|first| std::ptr::eq(first, self));
+        let names_product = spaced(question).contains(PRODUCT) && !files.have_terms_of(question);
+        *files == AttachedFiles::default() || is_first || names_product || self.has_question(question)
     }
 
     /// The turn with most phrases of a question, the last one of equal turns; `None` if the question has as many other

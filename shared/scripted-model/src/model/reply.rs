@@ -32,7 +32,8 @@ pub(super) fn reply(situation: &Situation) -> Reply {
     if let Some(findings) = findings {
         return noted_reply(render_findings(findings, question, *language), situation);
     }
-    if *files != AttachedFiles::default() {
+    let is_on_files = planned_call.is_none() && small_talk(question).is_none();
+    if *files != AttachedFiles::default() && is_on_files {
         return noted_reply(render_files(files, question, *language), situation);
     }
     if let (Some(planned_call), true) = (planned_call, may_search) {
@@ -117,9 +118,7 @@ fn render_files(files: &AttachedFiles, question: &str, language: Language) -> St
     let texts = &CONVERSATION.texts;
     let mut parts = Vec::new();
     if !files.lines.is_empty() {
-        let terms = terms(question);
-        let is_found = files.lines.iter().any(|(_, text)| count(&terms, text) > 0);
-        let head = if is_found { &texts.file_lines } else { &texts.file_start };
+        let head = if files.have_terms_of(question) { &texts.file_lines } else { &texts.file_start };
         parts.push(head.with(&quote(question), language));
         parts.push(best_lines(&files.lines, question).join("\n"));
     }
@@ -127,6 +126,13 @@ fn render_files(files: &AttachedFiles, question: &str, language: Language) -> St
         parts.push(texts.pictures.of(language).clone());
     }
     parts.join("\n\n")
+}
+
+impl AttachedFiles {
+    pub(super) fn have_terms_of(&self, question: &str) -> bool {
+        let terms = terms(question);
+        self.lines.iter().any(|(_, text)| count(&terms, text) > 0)
+    }
 }
 
 /// How many of the terms a text has.

@@ -77,7 +77,9 @@ impl Request {
         let pages = Findings::pages(&join(since));
         let findings = called.then(|| Findings::read(&join(after)));
         let planned_call = PlannedCall::of(&question).filter(|planned_call| self.offers(planned_call.tool));
-        let (language, has_documents) = (Language::of(&question), self.offers(DOCUMENT_TOOL));
+        let has_letters = question.contains(char::is_alphabetic);
+        let language = if has_letters { Language::of(&question) } else { Language::of(&self.text_of_users()) };
+        let has_documents = self.offers(DOCUMENT_TOOL);
         let may_search = has_documents || self.offers(TOOL);
         let note = CONVERSATION.texts.note.of(language);
         let continued = since.iter().position(Message::is_continuation).and_then(|index| index.checked_sub(1));
@@ -100,6 +102,10 @@ impl Request {
 
     pub(super) fn text(&self) -> String {
         join(&self.messages)
+    }
+
+    fn text_of_users(&self) -> String {
+        self.messages.iter().filter(|message| message.is_question()).map(|message| message.text() + "\n").collect()
     }
 
     /// Whether the system prompt describes a tool.

@@ -71,6 +71,17 @@ fn attached_files_answer_their_question() {
     let request = json!({"messages": [{"role": "user", "content": picture}]});
     let request: Request = serde_json::from_value(request).unwrap();
     assert!(reply_to(&request).starts_with("The demo model can’t see pictures"));
+    let others = [
+        ("What is 12 * 12?", "<tool_call>{\"tool\": \"calculator\""),
+        ("What is Lambda Chat?", "<tool_call>{\"tool\": \"search_web\""),
+        ("Hi!", "Hello!"),
+        ("How much does it cost?", "The attached files have nothing on"),
+    ];
+    for (question, expected) in others {
+        let message = message.replace("Who won the last race?", question);
+        let reply = reply_text(&format!("{TEACHING}\n### calculator"), &[("user", &message)]);
+        assert!(reply.contains(expected), "{reply}");
+    }
     let later = [("user", message), ("assistant", "Ann."), ("user", "news")];
     assert!(reply_text(TEACHING, &later).ends_with(r#""query": "news"}</tool_call>"#));
 }

@@ -70,6 +70,9 @@ fn text(Reply { thinking, text, calls }: Reply) -> String {
 }
 
 fn call_text(PlannedCall { tool, argument, value }: PlannedCall) -> String {
+    if value.is_empty() {
+        return format!(r#"<tool_call>{{"tool": "{tool}"}}</tool_call>"#);
+    }
     // Escape `<` in JSON, so that no scanner finds a tag in the query.
     let value = Value::from(value).to_string().replace('<', "\\u003c");
     format!(r#"<tool_call>{{"tool": "{tool}", "{argument}": {value}}}</tool_call>"#)
