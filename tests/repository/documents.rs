@@ -62,7 +62,9 @@ fn facts(text: &str) -> (Vec<String>, Vec<&str>, BTreeSet<&str>, BTreeSet<String
     let marks =
         marks.map(|line| line.chars().take_while(|letter| !letter.is_alphanumeric() && *letter != ' ').collect());
     let spans = text.split("```").step_by(2).flat_map(|part| part.split('`').skip(1).step_by(2));
-    let targets = link_targets(text).into_iter().map(|target| target.replace(".zh-CN.md", ".md"));
+    let targets = link_targets(text)
+        .into_iter()
+        .map(|target| target.replace(".zh-CN.md", ".md").replace("-zh-light.png", "-en-light.png"));
     (marks.collect(), blocks, spans.collect(), targets.filter(|target| target != "README.md").collect())
 }
 
