@@ -117,6 +117,46 @@ test("without a server the partial answer stays", async (t) => {
   await lastAnswer(page).getByRole("button", { name: "Load the stored answer" }).waitFor();
 });
 
+/** An answer whose server is killed, and has stored `stored` of it when it is back. */
+async function killServer(t, { stored, beforeRestart }) {
+  const { page, url, model, server, restart } = await setUp(t);
+  await page.goto(url);
+  await sendMessage(page, "Tell me.");
+  const reply = await model.next();
+  reply.sendText("The first **half");
+  await waitForText(prose(page), "The first half");
+  await server().kill();
+  await beforeRestart(page);
+  await page.route(/\/api\/conversations\/\w+(\?.*)?$/, async (route) => {
+    const response = await route.fetch();
+    const body = await response.json();
+    Object.assign(body.messages.at(-1), { content: stored, status: "interrupted" });
+    await route.fulfill({ response, json: body });
+  });
+  await restart();
+  return page;
+}
+
+const continueButton = (page) => lastAnswer(page).getByRole("button", { name: "Continue" });
+
+test("a killed server's answer can continue once it is back", async (t) => {
+  const page = await killServer(t, { stored: "The first **half", beforeRestart: () => {} });
+  await continueButton(page).waitFor();
+  await lastAnswer(page).getByText("This answer was interrupted.").waitFor();
+  await waitForText(prose(page), "The first half");
+});
+
+test("a longer text stays until its stored beginning continues", async (t) => {
+  const lost = (page) => toast(page).getByText("The server can’t be reached.").waitFor();
+  const page = await killServer(t, { stored: "The first", beforeRestart: lost });
+  await lastAnswer(page).getByText("the server hasn’t stored this text in full").waitFor();
+  await waitForText(prose(page), "The first half");
+  await page.route("**/continue", (route) => route.abort());
+  await continueButton(page).click();
+  await waitForText(prose(page), "The first");
+  await continueButton(page).waitFor();
+});
+
 test("a running answer continues and stops after reload", async (t) => {
   const { page, url, model } = await setUp(t);
   await page.goto(url);

@@ -36,7 +36,7 @@ export async function openMarkdown() {
   await page.addScriptTag({ content: await bundle() });
   await page.evaluate(() => {
     const source = (number) => (number <= 7 ? { index: number, url: `https://s${number}.example/`, title: "S" } : null);
-    window.render = (text, pieces = null, cited = true) => {
+    window.render = (text, pieces = null, cited = true, cut = false) => {
       const root = document.createElement("div");
       const options = cited ? { cite: source, hasSources: () => true, isDocument: () => true } : undefined;
       const view = new window.markdown.MarkdownView(root, options);
@@ -45,7 +45,7 @@ export async function openMarkdown() {
         if (pieces) view.render();
       }
       const streamed = root.innerHTML;
-      view.finish();
+      view.finish(cut);
       root.normalize();
       const html = root.innerHTML.replaceAll(/md\d+-(fn|ref)/g, "$1");
       return { html, streamed };

@@ -180,6 +180,22 @@ function firstDifference(seeds) {
   return null;
 }
 
+test("a text that was cut keeps what its growth showed", async () => {
+  const ends = {
+    "One **two": "<p>One <strong>two</strong></p>",
+    "One `two": "<p>One <code>two</code></p>",
+    "One [two](https://exa": "<p>One two</p>",
+    "One\n\n- two\n- ": "<p>One</p><ul><li>two</li></ul>",
+    "One\n\n**": "<p>One</p>",
+    "One[^1]\n\n[^1]: A **note": /<section class="footnotes".*A <strong>note<\/strong>/,
+  };
+  for (const [text, expected] of Object.entries(ends)) {
+    const html = await page.evaluate((text) => window.render(text, [text], true, true).html.replaceAll("\n", ""), text);
+    if (expected instanceof RegExp) assert.match(html, expected);
+    else assert.equal(html, expected);
+  }
+});
+
 test("incremental rendering equals rendering at once", { timeout: 120_000 }, async () => {
   assert.equal(await page.evaluate(firstDifference, 3_000), null);
 });

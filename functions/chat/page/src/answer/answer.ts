@@ -157,6 +157,7 @@ export class AnswerView {
   /** Shows a stored message. Returns whether its turn still runs. */
   showStored(message: Message): boolean {
     this.stored = message;
+    this.#ended = false;
     this.#sources.add(message.sources);
     this.#parts.setStored(message);
     this.#model = message.model;
@@ -199,9 +200,16 @@ export class AnswerView {
     this.#setNote("interrupted", text).append(load);
   }
 
-  /** Shows a note below the answer without ending it. */
+  /** Shows a note below an answer that has no other one. */
   showNote(text: string): void {
-    this.#setNote("interrupted", text);
+    if (!this.#notes.hasChildNodes()) this.#setNote("interrupted", text);
+  }
+
+  /** Shows below a text that is longer than the stored one that the model can continue the stored one only. */
+  showUnsaved(stored: Message): void {
+    const note = this.#setNote("interrupted", t.chat.unsaved);
+    this.#offerContinuation(note, stored.finishReason ?? stored.status, stored);
+    this.#offerRetry(note);
   }
 
   #setId(id: string): void {
@@ -255,17 +263,18 @@ export class AnswerView {
 
   /** Ends a complete answer. Returns the text of an unusual finish reason, or null. */
   #complete(finishReason: string | undefined): string | null {
-    this.#end();
     const reason = finishReasonText(finishReason);
+    this.#end(reason !== null);
     if (reason) this.#offerContinuation(this.#setNote(finishReason ?? "", reason), finishReason);
     return reason;
   }
 
-  #end(): void {
+  /** Ends all parts; the text of an answer that was cut looks as it did while it was written. */
+  #end(cut = true): void {
     if (this.#ended) return;
     this.#ended = true;
     this.#scheduler.cancel();
-    this.#parts.finish();
+    this.#parts.finish(cut);
     this.#status.textContent = "";
     this.#sources.offer();
     const callsOf = this.#parts.hasSteps ? this.messageId : null;
@@ -286,8 +295,12 @@ export class AnswerView {
   }
 
   /** Adds a button that lets the model continue. CSS shows it below the newest answer only: later ones follow the text as it is. */
-  #offerContinuation(note: HTMLElement, end: string | undefined): void {
-    if (!CONTINUABLE.has(end ?? "") || this.text === "") return;
-    note.append(button(t.answer.continue, () => this.#options.onContinue(this), { kind: "quiet continue" }));
+  #offerContinuation(note: HTMLElement, end: string | undefined, stored: Message | null = null): void {
+    if (!CONTINUABLE.has(end ?? "") || !(stored ? stored.content : this.text)) return;
+    const run = () => {
+      if (stored) this.showStored(stored);
+      this.#options.onContinue(this);
+    };
+    note.append(button(t.answer.continue, run, { kind: "quiet continue" }));
   }
 }

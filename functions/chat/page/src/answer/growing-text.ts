@@ -37,8 +37,8 @@ export class GrowingText {
     this.#view.render();
   }
 
-  finish(): void {
-    this.#view.finish();
+  finish(cut = false): void {
+    this.#view.finish(cut);
   }
 
   /** Lets the text grow again after its end. */

@@ -165,10 +165,10 @@ export class AnswerParts {
     this.#text?.reopen();
   }
 
-  /** Ends all parts. */
-  finish(): void {
-    this.#thinking?.finish();
-    this.#text?.finish();
+  /** Ends all parts; `cut` is whether their text has no proper end. */
+  finish(cut = false): void {
+    this.#thinking?.finish(cut);
+    this.#text?.finish(cut);
     for (const steps of this.#steps) steps.abandon();
     this.#mark(null);
   }

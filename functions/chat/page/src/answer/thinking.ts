@@ -55,9 +55,9 @@ export class Thinking {
   }
 
   /** Ends the reasoning. */
-  finish(): void {
+  finish(cut = false): void {
     this.pause();
-    this.#reasoning.finish();
+    this.#reasoning.finish(cut);
   }
 
   /** Lets the reasoning grow again after its end. */

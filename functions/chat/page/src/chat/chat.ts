@@ -107,7 +107,11 @@ export class Chat {
 
   /** Loads the open conversation again if loading it has failed. */
   async retry(): Promise<void> {
-    if (this.#loadFailed && this.id !== null) await this.open(this.id, this.#messageId);
+    if (!this.#loadFailed || this.id === null) return;
+    const last = this.#branch.views.at(-1);
+    // What is on the page may be longer than what the server has.
+    if (last) await this.#load(showError, { keep: last instanceof AnswerView ? last : null });
+    else await this.open(this.id, this.#messageId);
   }
 
   /** Shows what another page changed in the open conversation. */

@@ -4,7 +4,6 @@ import { AnswerView, type AnswerOptions } from "../answer/answer.ts";
 import { References } from "../answer/references.ts";
 import { rateMessage } from "../api/client.ts";
 import type { Message } from "../api/types.ts";
-import { t } from "../i18n/index.ts";
 import { openId } from "../state/open.ts";
 import { isCurrent, type MessageView, type ViewOf } from "./branch.ts";
 import { QuestionView, type Question, type QuestionActions } from "./question.ts";
@@ -66,7 +65,7 @@ export class MessageViews {
     const view = this.answer();
     const running = view.showStored(message);
     if (running || keep?.messageId !== message.id || keep.text.length <= view.text.length) return view;
-    keep.showNote(t.chat.unsaved);
+    keep.showUnsaved(message);
     return keep;
   }
 }

@@ -150,7 +150,7 @@ export const en = {
     answer: "Answer",
     lost: "Interrupted: the connection to the server was lost.",
     reloaded: "Interrupted: the connection was lost. This is what the server stored.",
-    unsaved: "Interrupted: the server hasn’t stored this text. Copy what you need.",
+    unsaved: "Interrupted: the server hasn’t stored this text in full. Copy what you need.",
     load: "Load the stored answer",
     waiting: "Waiting for the model…",
     backInBox: "Your message is back in the message box.",

@@ -35,7 +35,7 @@ function answerElement({ attachments: _, ...message }: StoredMessage, references
   });
   sources.add(message.sources);
   parts.setStored({ ...message, thinking: "", toolCalls: [] });
-  parts.finish();
+  parts.finish(message.finishReason !== "stop");
   sources.show();
   // Only the owner can open a file.
   for (const link of [parts.element, sources.element].flatMap((part) => [...part.querySelectorAll('a[href^="attachment:"]')])) link.removeAttribute("href");

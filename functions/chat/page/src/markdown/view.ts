@@ -51,18 +51,17 @@ export class MarkdownView {
   render(): void {
     const grown = this.#open.length - this.#rendered;
     if (grown === 0 || (this.#open.length > SMALL_TEXT && grown * GROWTH_DIVISOR < this.#open.length)) return;
-    const held = MARKS_ONLY.exec(this.#open.slice(-40))?.[0].trimStart().length ?? 0;
-    const text = this.#open.slice(0, this.#open.length - held);
+    const text = this.#certain();
     const blocks = this.#show(text, true);
     this.#settle(text, blocks);
     this.#rendered = this.#open.length;
   }
 
-  /** Shows the whole text; `push` must not be called afterwards. */
-  finish(): void {
+  /** Shows the whole text, in which what a cut left open counts as closed; `push` must not be called afterwards. */
+  finish(cut = false): void {
     const whole = this.#settled.join("") + this.#open;
     if (this.#settled.length > 0 && DEFINITION.test(whole)) this.#restart(whole);
-    this.#show(this.#open, false);
+    this.#show(cut ? this.#certain() : this.#open, cut, true);
     this.#nestHeadings();
     colourCode(this.#root);
   }
@@ -77,6 +76,12 @@ export class MarkdownView {
     }
   }
 
+  /** The open text without markers at its end, whose meaning depends on the text that follows. */
+  #certain(): string {
+    const held = MARKS_ONLY.exec(this.#open.slice(-40))?.[0].trimStart().length ?? 0;
+    return this.#open.slice(0, this.#open.length - held);
+  }
+
   /** Makes the whole text open again: a definition may have changed any block. */
   #restart(whole: string): void {
     this.#settled = [];
@@ -84,10 +89,10 @@ export class MarkdownView {
     this.#nodes = [...this.#root.children] as HTMLElement[];
   }
 
-  #show(text: string, partial: boolean): Block[] {
+  #show(text: string, partial: boolean, footnotes = !partial): Block[] {
     this.#env = { ...(partial && { references: this.#env.references ?? {} }), partial };
     const blocks = renderBlocks(parse(text, this.#env), this.#context).filter(
-      ({ node }) => !partial || !node.classList.contains("footnotes"),
+      ({ node }) => footnotes || !node.classList.contains("footnotes"),
     );
     for (const surplus of this.#nodes.slice(blocks.length)) surplus.remove();
     this.#nodes = blocks.map(({ node }, n) => this.#mergeOrAppend(this.#nodes[n], node));
