@@ -3,10 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { languages, textsFor } from "../../../functions/chat/page/src/i18n/index.ts";
-import { list, unit } from "../../../functions/chat/page/src/i18n/format.ts";
+import { dateLocale, languages, textsFor } from "../../../functions/chat/page/src/i18n/index.ts";
+import { date, list, unit } from "../../../functions/chat/page/src/i18n/format.ts";
 import { erasureText } from "../../../functions/chat/page/src/settings/own-data.ts";
-import { weekday } from "../../../functions/chat/page/src/settings/weekday.ts";
 import { executionCells } from "../../../functions/chat/page/src/library/call-details.ts";
 import { parseRetryAfter } from "../../../functions/chat/page/src/api/client.ts";
 import {
@@ -204,6 +203,12 @@ test("every language has every text", () => {
   for (const other of others) assert.deepEqual(other, first);
 });
 
+test("dates follow the browser's conventions in the page's language", () => {
+  assert.equal(dateLocale({ locale: "en" }, ["fr", "en-GB", "en-US"]), "en-GB");
+  assert.equal(dateLocale({ locale: "zh-CN" }, ["en-GB"]), "zh-CN");
+  assert.equal(date(dateLocale({ locale: "en" }, ["en-GB"]), { dateStyle: "medium" }, "2026-03-17T09:05:00"), "17 Mar 2026");
+});
+
 test("Chinese texts are made of data too", () => {
   const zh = textsFor(["zh-Hans-SG", "en"]);
   assert.equal(zh.locale, "zh-CN");
@@ -213,5 +218,5 @@ test("Chinese texts are made of data too", () => {
   assert.deepEqual([unit("zh-CN", 1.5, "second", 1), unit("zh-CN", 12, "kilobyte")], ["1.5 秒", "12 kB"]);
   assert.equal(zh.answer.usage("1,812", "143", 2), "输入 1,812 Token · 输出 143 · 搜索用量 2");
   assert.equal(list("zh-CN", ["12 个对话", "1 个密钥", "backup"]), "12 个对话、1 个密钥、backup");
-  assert.match(weekday("zh-CN", new Date(2026, 2, 17, 9, 5)), /^周二 0?9:05$/);
+  assert.match(date("zh-CN", { weekday: "short", hour: "2-digit", minute: "2-digit" }, new Date(2026, 2, 17, 9, 5)), /^周二 0?9:05$/);
 });

@@ -6,7 +6,7 @@ import { useEffect, useRef } from "preact/hooks";
 
 import { request } from "../api/client.ts";
 import { failureText } from "../view/failures.ts";
-import { t } from "../i18n/index.ts";
+import { formatDate, t } from "../i18n/index.ts";
 import { Button, Icon } from "../view/controls.tsx";
 import { openDialog } from "../view/dialog.ts";
 import type { IconName } from "../view/dom.ts";
@@ -157,5 +157,5 @@ export function Filter({ id, label, submit, value, pages }: FilterProps) {
 /** A date and a time in the page's language. */
 export function timeText(value: string | null | undefined): string {
   if (!value) return "";
-  return new Intl.DateTimeFormat(t.locale, { dateStyle: "medium", timeStyle: "short" }).format(new Date(value));
+  return formatDate(value);
 }

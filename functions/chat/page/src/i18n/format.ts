@@ -13,9 +13,14 @@ export function unit(locale: string, value: number, name: string, digits = 0): s
   return spaced(locale, text);
 }
 
+/** A time, such as `Tue 00:00`. */
+export function date(locale: string, options: Intl.DateTimeFormatOptions, value: string): string {
+  return spaced(locale, new Intl.DateTimeFormat(locale, options).format(new Date(value)));
+}
+
 /** Chinese text has a space between Han characters and digits, which `Intl` does not write. */
 export function spaced(locale: string, text: string): string {
-  return locale === "zh-CN" ? text.replace(/(?<=\d)(?=\p{Script=Han})|(?<=\p{Script=Han})(?=\d)/gu, " ") : text;
+  return locale.startsWith("zh") ? text.replace(/(?<=\d)(?=\p{Script=Han})|(?<=\p{Script=Han})(?=\d)/gu, " ") : text;
 }
 
 /** A list such as `a, b and c`; in Chinese `a、b、c`, which needs no space before a number or a name. */

@@ -7,9 +7,11 @@ import { zhCN } from "./zh-CN.ts";
 const TABLES: readonly Texts[] = [en, zhCN];
 const NAME = "language";
 
+/** The primary language of a tag. */
+const language = (tag: string) => tag.toLowerCase().split("-")[0];
+
 /** The table of a language tag, by its primary language; English for a language that the page does not have. */
 export function textsFor(tags: readonly string[]): Texts {
-  const language = (tag: string) => tag.toLowerCase().split("-")[0];
   for (const tag of tags) {
     const found = TABLES.find(({ locale }) => language(locale) === language(tag));
     if (found) return found;
@@ -24,6 +26,15 @@ function preferred(): string[] {
 
 /** The texts of the page's language. */
 export const t: Texts = textsFor(preferred());
+
+/** The locale of dates: the browser's first one of the page's language, such as `en-GB`. */
+export function dateLocale({ locale }: Pick<Texts, "locale">, tags: readonly string[]): string {
+  return tags.find((tag) => language(tag) === language(locale)) ?? locale;
+}
+
+/** A time by the browser's conventions, in the page's language. */
+export const formatDate = (value: string, options: Intl.DateTimeFormatOptions = { dateStyle: "medium", timeStyle: "short" }) =>
+  format.date(dateLocale(t, navigator.languages), options, value);
 
 /** The languages of the page, as tables. */
 export const languages = TABLES;

@@ -6,7 +6,7 @@ import { useEffect } from "preact/hooks";
 import { truncate } from "../answer/strings.ts";
 import { request } from "../api/client.ts";
 import type { Conversation, Message, Share } from "../api/types.ts";
-import { t } from "../i18n/index.ts";
+import { formatDate, t } from "../i18n/index.ts";
 import { rootUrl } from "../parts/load.ts";
 import { Button, CopyButton, Select, Status, type Options } from "../view/controls.tsx";
 import { showDialog } from "../view/dialog.ts";
@@ -105,14 +105,13 @@ function answerOptions(messages: Message[]): [id: string, label: string][] {
 }
 
 function Link({ share, onCopied, onRevoke }: LinkActions & { share: Share }) {
-  const time = (value: string) => new Intl.DateTimeFormat(t.locale, { dateStyle: "medium", timeStyle: "short" }).format(new Date(value));
   const address = new URL(share.url, rootUrl()).href;
-  const made = time(share.createdAt);
+  const made = formatDate(share.createdAt);
   return (
     <li>
       <div class="share-link">
         <a href={address} target="_blank" rel="noopener">{address}</a>
-        <small>{`${texts.share.made(made)} · ${texts.share.expires(time(share.expiresAt))}`}</small>
+        <small>{`${texts.share.made(made)} · ${texts.share.expires(formatDate(share.expiresAt))}`}</small>
       </div>
       <div class="row">
         <CopyButton text={address} aria-label={texts.share.of(t.copy, made)} onCopied={onCopied} />

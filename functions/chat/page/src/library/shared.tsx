@@ -4,7 +4,7 @@ import { render, type ComponentChildren } from "preact";
 
 import { wireCitations } from "../answer/citation-card.ts";
 import { copySelection } from "../answer/excerpt.ts";
-import { t } from "../i18n/index.ts";
+import { formatDate, t } from "../i18n/index.ts";
 import { wireJumps } from "../markdown/jumps.ts";
 import { rootUrl } from "../parts/load.ts";
 import { Button } from "../view/controls.tsx";
@@ -36,7 +36,7 @@ export async function showShared(id: string, main: HTMLElement): Promise<void> {
   }
   const title = copy.title || t.untitled;
   document.title = `${title} – Lambda Chat`;
-  const time = new Intl.DateTimeFormat(t.locale, { dateStyle: "long" }).format(new Date(copy.createdAt));
+  const time = formatDate(copy.createdAt, { dateStyle: "long" });
   show(
     <>
       <header class="shared-head">

@@ -1,11 +1,10 @@
 // The usage section of the settings: today, the last 30 days, and what is left of each budget.
 
 import { readUsage, type Budget, type BudgetName, type UsageDay, type UsageReport } from "../api/account.ts";
-import { costText, formatNumber, t } from "../i18n/index.ts";
+import { costText, formatDate, formatNumber, t } from "../i18n/index.ts";
 import { Section } from "../view/controls.tsx";
 import { useLoaded } from "../view/loaded.ts";
 import { texts } from "./texts.ts";
-import { weekday } from "./weekday.ts";
 
 const BUDGETS: readonly BudgetName[] = ["tokens", "searches", "costMicros"];
 
@@ -52,7 +51,7 @@ function Meter({ name, budget: { limit, used, resetsAt } }: { name: BudgetName; 
     <div class="budget">
       <span>{texts.budgets[name]}</span>
       <meter min={0} max={max} value={limit === 0 ? 1 : Math.min(used, limit)} high={max * 0.9} optimum={0} aria-label={texts.budgets[name]} />
-      <small>{`${left} · ${texts.resets(weekday(t.locale, new Date(resetsAt)))}`}</small>
+      <small>{`${left} · ${texts.resets(formatDate(resetsAt, { weekday: "short", hour: "2-digit", minute: "2-digit" }))}`}</small>
     </div>
   );
 }
