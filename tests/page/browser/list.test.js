@@ -128,6 +128,26 @@ test("a pinned conversation is on top of a long list", async (t) => {
   assert.equal((await titles(page))[0], "Talk 0");
 });
 
+test("archiving can be undone by keyboard, and its notice leaves by itself", async (t) => {
+  const fixture = await setUp(t);
+  const { page, url } = fixture;
+  await converse(fixture, [["Keep", "1."], ["Put away", "2."]]);
+  await page.clock.install();
+  await page.goto(url);
+  await choose(page, "Put away", "Archive");
+  const notice = page.locator("#toast", { hasText: "Archived." });
+  const undo = notice.getByRole("button", { name: "Undo" });
+  await undo.focus();
+  await page.clock.fastForward(60_000);
+  await undo.press("Enter");
+  await list(page).getByRole("link", { name: "Put away" }).waitFor();
+  const undone = page.locator("#toast", { hasText: "Unarchived." });
+  await undone.waitFor();
+  await page.mouse.move(0, 0);
+  await page.clock.fastForward(20_000);
+  await undone.waitFor({ state: "hidden" });
+});
+
 test("an archived conversation is in the archive only", async (t) => {
   const fixture = await setUp(t);
   const { page, url } = fixture;

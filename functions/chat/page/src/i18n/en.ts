@@ -89,6 +89,7 @@ export const en = {
     archiveTitle: "Archive",
     archiveEmpty: "Your archive is empty.",
     restore: "Unarchive",
+    undo: "Undo",
     restored: "Unarchived.",
     back: "All conversations",
     search: "Search conversations",

@@ -73,6 +73,7 @@ export const zhCN: Texts = {
     archiveTitle: "已归档对话",
     archiveEmpty: "没有已归档的对话。",
     restore: "取消归档",
+    undo: "撤销",
     restored: "已取消归档。",
     back: "返回全部对话",
     search: "搜索对话",

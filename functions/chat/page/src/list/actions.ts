@@ -7,8 +7,7 @@ import { openExport, openShare, removeConversation, renameConversation } from ".
 import { find, updateList } from "../state/lists.ts";
 import { notifyTabs } from "../state/tabs.ts";
 import type { Action } from "../view/action-menu.tsx";
-import { announce } from "../view/dom.ts";
-import { showError } from "../view/toast.ts";
+import { showError, showNotice } from "../view/toast.ts";
 
 /** What the user can do with a conversation. */
 export function actionsOf(id: string | null): Action[] {
@@ -25,13 +24,17 @@ export function actionsOf(id: string | null): Action[] {
   ];
 }
 
-async function change({ id }: Conversation, changes: { pinned?: boolean; archived?: boolean }): Promise<void> {
+/** Changes a conversation; a notice undoes what takes it out of the list. */
+async function change(conversation: Conversation, changes: { pinned?: boolean; archived?: boolean }, undoes = false): Promise<void> {
+  const { archived } = changes;
   try {
-    recordChanged({ ...(await changeConversation(id, changes)), ...changes });
+    recordChanged({ ...(await changeConversation(conversation.id, changes)), ...changes });
   } catch (error) {
     return showError(error);
   }
-  if (changes.archived !== undefined) announce(changes.archived ? t.list.archived : t.list.restored);
+  if (archived === undefined) return;
+  const undo = { label: t.list.undo, run: () => void change(conversation, { archived: !archived }, true) };
+  showNotice(archived ? t.list.archived : t.list.restored, undoes ? null : undo);
 }
 
 /** Shows a changed conversation, here and in other tabs. */

@@ -54,7 +54,7 @@ function Shell({ onExample }: { onExample: (text: string) => void }) {
       <div id="page" class={names} data-empty="" data-list={isSidebarOpen.value ? "open" : "closed"}>
         <Sidebar />
         <div id="shade" onClick={() => setSidebar(false)} />
-        <div id="main" inert={isSidebarOpen.value && isNarrow.value}>
+        <div id="main" inert={coversMain()}>
           <Header />
           <main id="scroller" tabIndex={-1}>
             <Welcome />
@@ -68,6 +68,9 @@ function Shell({ onExample }: { onExample: (text: string) => void }) {
     </>
   );
 }
+
+/** Whether the list covers the chat. */
+const coversMain = () => isSidebarOpen.value && isNarrow.value;
 
 function Logo({ size }: { size: number }) {
   const href = document.querySelector('link[rel="icon"]')?.getAttribute("href") ?? "";
@@ -92,6 +95,7 @@ function Sidebar() {
         </button>
       </div>
       <ConversationList />
+      {coversMain() && <Toast />}
       <div class="sidebar-foot">
         <Button icon="archive" onClick={() => showArchive(true)}>{t.list.archiveTitle}</Button>
         <Button id="open-settings" icon="settings" onClick={openSettings}>{t.shell.settings}</Button>
@@ -159,7 +163,7 @@ function Footer({ onExample }: { onExample: (text: string) => void }) {
   return (
     <footer>
       <IconButton id="jump" icon="down" label={t.shell.latest} hidden />
-      <Toast />
+      {!coversMain() && <Toast />}
       <p id="temporary-note" hidden={!isTemporary.value}>
         <Icon name="temporary" />
         <span><strong>{t.temporary.name}</strong>{t.temporary.text}</span>
@@ -178,16 +182,16 @@ function deleteTemporary(): void {
 }
 
 function Toast() {
-  const { text = "", action = null, waits = false } = toast.value ?? {};
+  const { error = null, text = "", action = null, waits = false } = toast.value ?? {};
   const run = () => {
     hideToast();
     action?.run();
   };
   return (
-    <div id="toast" class="note failed" hidden={toast.value === null}>
-      <Icon name="alert" />
+    <div id="toast" class={error ? "note failed" : "note done"} hidden={toast.value === null}>
+      <Icon name={error ? "alert" : "check"} />
       <p id="toast-text">{text}</p>
-      <span id="toast-action">{action && <Button icon="reload" disabled={waits} onClick={run}>{action.label}</Button>}</span>
+      <span id="toast-action">{action && <Button icon={error ? "reload" : undefined} disabled={waits} onClick={run}>{action.label}</Button>}</span>
       <IconButton id="toast-close" icon="close" label={t.dismiss} onClick={hideToast} />
     </div>
   );
