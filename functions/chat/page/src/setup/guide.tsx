@@ -46,7 +46,7 @@ function Guide({ initial }: { initial: Platform }) {
         onSelect={(id) => (platform.value = id as Platform)}
       />
       <ol class="steps-guide">
-        <Step title={texts.modelStep} text={bedrock ?? where} commands={commands.model} />
+        <Step title={texts.modelStep} text={bedrock ?? where} commands={commands.model} kind="primary" />
         <Step title={texts.searchStep} text={bedrock ? texts.awsSearchText : texts.searchText} commands={commands.search} />
         <Step title={texts.startStep[on]} text="" commands={commands.start} />
       </ol>
@@ -55,12 +55,12 @@ function Guide({ initial }: { initial: Platform }) {
   );
 }
 
-function Step({ title, text, commands }: { title: string; text: string; commands: string }) {
+function Step({ title, text, commands, kind = "text" }: { title: string; text: string; commands: string; kind?: string }) {
   return (
     <li>
       <div class="step-head">
         <h3>{title}</h3>
-        <CopyButton kind="text" text={commands} aria-label={t.labelled(texts.copy, title)} />
+        <CopyButton kind={kind} text={commands} aria-label={t.labelled(texts.copy, title)} />
       </div>
       {text && <p>{text}</p>}
       <pre><code>{commands}</code></pre>

@@ -49,7 +49,7 @@ export function ModelCheck({ children }: { children?: ComponentChildren }) {
   };
   return (
     <div class="model-check">
-      <Button icon="check" kind="primary" aria-disabled={runs.value || undefined} onClick={() => void run()}>{texts.check}</Button>
+      <Button icon="check" aria-disabled={runs.value || undefined} onClick={() => void run()}>{texts.check}</Button>
       <p class="state" role="status">{state}</p>
       <ul class="check-results">{results.value.map((result) => <ResultRow key={result.name} result={result} />)}</ul>
       {works.value && children}
