@@ -12,6 +12,7 @@ function short(html) {
   return html
     .replaceAll(/ (target|rel|title|tabindex|role|aria-label|aria-level|data-(source|title))="[^"]*"/g, "")
     .replaceAll(/<div class="code-head">.*?<\/div>/g, "")
+    .replaceAll('<code class="short">', "<code>")
     .replaceAll("\u2060", "⁠");
 }
 
@@ -180,10 +181,15 @@ function firstDifference(seeds) {
   return null;
 }
 
+test("short code stays on one line", async () => {
+  const { html } = await page.evaluate(() => window.render("`--ephemeral` and `lambda-chat --data /var/lib/lambda-chat`"));
+  assert.match(html, /<code class="short">--ephemeral<\/code> and <code>lambda-chat/);
+});
+
 test("a text that was cut keeps what its growth showed", async () => {
   const ends = {
     "One **two": "<p>One <strong>two</strong></p>",
-    "One `two": "<p>One <code>two</code></p>",
+    "One `two": '<p>One <code class="short">two</code></p>',
     "One [two](https://exa": "<p>One two</p>",
     "One\n\n- two\n- ": "<p>One</p><ul><li>two</li></ul>",
     "One\n\n**": "<p>One</p>",
