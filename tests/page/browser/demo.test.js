@@ -153,6 +153,32 @@ test("a cut that ends an answer leaves no note", async (t) => {
   assert.match(await page.locator("#demo").textContent(), /It only knows about Lambda Chat\./);
 });
 
+test("with two running answers, the cut is that of the open conversation", async (t) => {
+  const { page, url, model, watch } = await setUp(t);
+  await page.route("**/api/models", async (route) => {
+    const response = await route.fetch();
+    const body = await response.json();
+    for (const entry of body.models) entry.demo = true;
+    await route.fulfill({ response, json: body });
+  });
+  await page.goto(url);
+  const begin = async (text) => {
+    await sendMessage(page, text);
+    (await model.next()).sendText(`About ${text}.`);
+    await lastAnswer(page).getByText(`About ${text}.`).waitFor();
+    return page.url().split("/").at(-1);
+  };
+  const tea = await begin("tea");
+  await page.getByRole("button", { name: "New conversation" }).first().click();
+  await begin("coffee");
+  await page.locator("#conversations").getByRole("link", { name: "tea" }).click();
+  await lastAnswer(page).getByText("About tea.").waitFor();
+  await page.locator("#demo-cut").click();
+  await page.locator("#demo").getByText(/^Reconnected after character 10\./).waitFor();
+  const resumed = watch.requests.filter((address) => address.endsWith("/stream"));
+  assert.deepEqual(resumed, [`${url}/api/conversations/${tea}/stream`]);
+});
+
 test("the page follows an answer that was cut, and no other conversation reports it", async (t) => {
   const { page, url } = await setUp(t, { settings: DEMO, context: { viewport: { width: 390, height: 640 } } });
   await page.goto(url);

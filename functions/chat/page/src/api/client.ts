@@ -109,7 +109,7 @@ export async function resume(
   const response = await fetchWithKey(path, { method: "GET", headers, signal });
   if (response.status === 204) return null;
   if (!response.ok) throw await toApiError(response);
-  return readEvents(bodyOf(response).getReader(), onEvent, signal);
+  return readEvents(bodyOf(response).getReader(), onEvent, signal, undefined, id);
 }
 
 async function startTurn(

@@ -11,8 +11,8 @@ export type OnEvent = (event: TurnEvent, id: string) => void;
 
 type Reader = Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel">;
 
-/** The stream of the newest turn while it is open. */
-export const openStream = signal<Reader | null>(null);
+/** The open streams of running turns by conversation. */
+export const openStreams = signal<ReadonlyMap<string, Reader>>(new Map());
 
 /** The pause before a lost stream is resumed, in milliseconds; the demo shows the loss meanwhile. */
 export const pauseMs = signal(0);
@@ -29,10 +29,11 @@ export async function readEvents(
   onEvent: OnEvent,
   signal?: AbortSignal,
   timeoutMs = TIMEOUT_MS,
+  conversationId = "",
 ): Promise<boolean> {
   const decoder = new TextDecoder();
   const parser = new SseParser();
-  openStream.value = reader;
+  if (conversationId) openStreams.value = new Map(openStreams.peek()).set(conversationId, reader);
   try {
     for (;;) {
       const chunk = await readChunk(reader, signal, timeoutMs);
@@ -40,11 +41,12 @@ export async function readEvents(
       for (const { id, data } of parser.push(decoder.decode(chunk, { stream: true }))) {
         const event = parseEvent(data);
         if (event) onEvent(event, id);
+        if (event?.type === "start") openStreams.value = new Map(openStreams.peek()).set(event.conversationId, reader);
         if (event?.type === "done" || event?.type === "error") return true;
       }
     }
   } finally {
-    if (openStream.peek() === reader) openStream.value = null;
+    openStreams.value = new Map([...openStreams.peek()].filter(([, open]) => open !== reader));
     reader.cancel().catch(() => {});
   }
 }
