@@ -43,13 +43,16 @@ fn without_phrases(text: String) -> String {
 /// The value of a numeral, such as three hundred and five or 三百零五; `None` above a million billions.
 fn value(numeral: &str) -> Option<u64> {
     let (mut parts, mut last) = (Vec::<u64>::new(), None);
-    let names = terms(numeral);
+    let names: Vec<&str> = match numeral.split([' ', '-']) {
+        names if numeral.is_ascii() => names.filter(|name| *name != "and").collect(),
+        _ => numeral.split("").filter(|name| !name.is_empty()).collect(),
+    };
     for (at, name) in names.iter().enumerate() {
         let value = *CONVERSATION.numerals.get(*name)?;
         let before = last.replace(value);
         match parts.last_mut() {
             Some(part) if value < 10 && before.is_some_and(|before| before < 10) => {
-                *part = part.saturating_mul(10).saturating_add(value)
+                *part = part.saturating_mul(10).saturating_add(value);
             }
             _ if value >= 100 || *name == "十" => {
                 // What is smaller counts in this unit.
@@ -66,14 +69,6 @@ fn value(numeral: &str) -> Option<u64> {
         }
     }
     Some(parts.into_iter().fold(0, u64::saturating_add)).filter(|value| *value < 1_000_000_000_000_000)
-}
-
-/// The terms of a numeral: its characters in Chinese.
-fn terms(numeral: &str) -> Vec<&str> {
-    if numeral.is_ascii() {
-        return numeral.split([' ', '-']).filter(|name| *name != "and").collect();
-    }
-    numeral.split("").filter(|name| !name.is_empty()).collect()
 }
 
 #[cfg(test)]
