@@ -13,13 +13,8 @@ pub struct AttemptLog {
     failed_reply: Arc<Mutex<Option<FailedReply>>>,
 }
 
-/// A reply that failed after its first content.
-#[derive(Debug)]
-pub(crate) struct FailedReply {
-    /// The number of its attempt.
-    pub(crate) attempt: u32,
-    pub(crate) fault: AttemptError,
-}
+/// A reply that failed after its first content: the number of its attempt, and the error.
+pub(crate) type FailedReply = (u32, AttemptError);
 
 /// One attempt: names and numbers only, no text of users or models.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,7 +91,7 @@ impl AttemptSpan {
         if fault.advice == RetryAdvice::Later
             && let Some(record) = lock(&log.records).get(*index)
         {
-            *lock(&log.failed_reply) = Some(FailedReply { attempt: record.number, fault: fault.clone() });
+            *lock(&log.failed_reply) = Some((record.number, fault.clone()));
         }
     }
 

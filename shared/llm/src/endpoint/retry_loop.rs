@@ -36,8 +36,7 @@ pub(crate) async fn retry<A: Retryable>(
     deadline: Instant,
     failed_reply: Option<FailedReply>,
 ) -> Result<A::Output, ModelError> {
-    let number = failed_reply.as_ref().map_or(1, |failed| failed.attempt);
-    let mut failed = failed_reply.map(|failed| Err(failed.fault));
+    let (number, mut failed) = failed_reply.map_or((1, None), |(number, fault)| (number, Some(Err(fault))));
     let mut attempt = Attempt { number, new_connection: false };
     let mut replaced = false;
     loop {
