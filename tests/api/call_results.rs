@@ -5,9 +5,8 @@ use support::{Completion, FakeTavily, TestApp};
 
 use crate::search_call;
 
-const RESULTS_PREFIX: &str = "以下是搜索结果：\n\n";
-const RESULTS_SUFFIX: &str =
-    "</search_results>\n\n请根据以上搜索结果，按用户要求的详略回答问题；不够用时可以再搜索一次。";
+const RESULTS_PREFIX: &str = "以下是搜索结果，请基于这些结果回答：\n\n";
+const RESULTS_SUFFIX: &str = "</search_results>\n\n请现在根据上述搜索结果，详细回答用户的问题。";
 
 /// The message to the model after a search for `天气` with these results and this summary.
 async fn message_after_search(results: &Value, answer: &Value) -> String {
@@ -150,8 +149,16 @@ async fn system_prompt_teaches_the_call_format() {
     app.model.queue_replies([Completion::of(["好。"])]);
     app.send_message("你好").await;
     let system = app.model.wait_for_request(1).await.system_prompt();
-    for term in ["<tool_call>", "</tool_call>", "search_web", "query", "必须先调用", "用户：今天的新闻有哪些？\n你："]
-    {
+    for term in [
+        "<tool_call>",
+        "</tool_call>",
+        "search_web",
+        "query",
+        "必须先调用",
+        "### search_web - 联网搜索工具",
+        "使用格式",
+        "示例：\n用户：今天的新闻有哪些？\n你：",
+    ] {
         assert!(system.contains(term), "{term} is not in: {system}");
     }
 }

@@ -87,7 +87,7 @@ async fn server_tools_are_called_on_both_paths() {
     assert_eq!(tool_names(&app, &app.agent).await, all);
     let message = app.run_text_call(&json!({"tool": "files_echo", "text": "汉"})).await;
     assert!(message.contains(r#"{"text":"汉"} Bearer [hidden] &lt;done>"#), "{message}");
-    assert!(app.app.app.model.requests()[0].system_prompt().contains("### files_echo\nDoes echo"));
+    assert!(app.app.app.model.requests()[0].system_prompt().contains("### files_echo - Does echo"));
     let native = Completion::new().call(0, "c1", "files_echo", r#"{"text":"b"}"#).finish("tool_calls").done();
     app.model.queue_replies([native.reply(), Completion::of(["完。"])]);
     let turn = app.chat(&json!({"message": "文件？", "agentId": app.agent})).await;

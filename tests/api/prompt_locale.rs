@@ -148,5 +148,5 @@ async fn failed_search_is_presented_as_failure() {
     app.send_message("问").await;
     let message = app.model.wait_for_request(2).await.last_message();
     assert!(message.starts_with("搜索失败，没有得到搜索结果：\n\n<search_error>"), "{message}");
-    assert!(message.contains("不要编造") && !message.contains("按用户要求的详略"), "{message}");
+    assert!(message.contains("不要编造") && !message.contains("详细回答"), "{message}");
 }

@@ -80,8 +80,8 @@ fn cut_pages(result: &str, cited: &BTreeSet<usize>) -> Option<String> {
         }
     }
     // The provider's summary is of no use once there is an answer.
-    let query = lines[..first].iter().find(|line| line.starts_with(label(SearchTexts::of(language).query)));
-    let mut kept: Vec<&str> = query.into_iter().copied().collect();
+    let heading = lines[..first].iter().rev().find(|line| !line.is_empty());
+    let mut kept: Vec<&str> = heading.into_iter().copied().collect();
     for page in &pages {
         kept.extend(&page.heading);
         kept.extend((!page.content.is_empty()).then_some(page.content.as_str()));

@@ -137,8 +137,8 @@ mod tests {
         ];
         let written = to_text(AgentTexts::of(Language::Zh), &messages, tool_calls::format_for("any"));
         assert_eq!(written.len(), 3);
-        let expected = "以下是搜索结果：\n\n<search_results>\n一\n</search_results>\n\n\
-            <search_results>\n二\n</search_results>\n\n请根据以上搜索结果，按用户要求的详略回答问题；不够用时可以再搜索一次。";
+        let expected = "以下是搜索结果，请基于这些结果回答：\n\n<search_results>\n一\n</search_results>\n\n\
+            <search_results>\n二\n</search_results>\n\n请现在根据上述搜索结果，详细回答用户的问题。";
         assert!(user(&written).starts_with(expected), "{}", user(&written));
         assert!(user(&written).ends_with(AgentTexts::of(Language::Zh).quoted));
     }

@@ -259,7 +259,6 @@ declare_texts! {
 
     /// Results and failures of searches and read pages.
     SearchTexts in "search" {
-        query,
         summary,
         results,
         date,

@@ -9,7 +9,7 @@ use crate::shortened::shorten_results;
 use crate::untrusted::source_prefix;
 use crate::user_text::render_for_user;
 
-/// Longest text of the results, in characters; the query, the summary, the notices and the tags are extra.
+/// Longest text of the results, in characters; the summary, the notices and the tags are extra.
 const MAX_LENGTH: usize = MAX_CONTENT;
 
 const ENTRY_END: &str = "\n\n";
@@ -17,8 +17,6 @@ const ENTRY_END: &str = "\n\n";
 /// The results of a search, to be rendered under the numbers of a turn.
 #[derive(Clone, Debug)]
 pub(crate) struct CitedSearch {
-    /// As it was sent to the provider.
-    pub(crate) query: String,
     pub(crate) results: SearchResults,
     pub(crate) notice: Option<SearchNotice>,
     pub(crate) language: Language,
@@ -27,7 +25,7 @@ pub(crate) struct CitedSearch {
 }
 
 impl CitingResult for CitedSearch {
-    /// Renders the query and the summary for the model, then one numbered entry a page within [`MAX_LENGTH`].
+    /// Renders the summary for the model, then one numbered entry a page within [`MAX_LENGTH`].
     ///
     /// The text is in `<search_results>` tags, and nothing in it could be read as a tag. Entries are never truncated but
     /// left out, except a first entry that is too long by itself: the model would get nothing.
@@ -52,9 +50,8 @@ impl CitingResult for CitedSearch {
             text.push_str(&entry);
             shown.push(numbers.number(&page.title, &page.url).with_excerpt(&page_content.text));
         }
-        let query = fill(texts.query, &[("query", &escape(&self.query))]);
         let notes = self.notes(shown.len());
-        let content = format!("<search_results>\n{query}\n{text}{notes}</search_results>");
+        let content = format!("<search_results>\n{text}{notes}</search_results>");
         let user_text = for_user.then(|| render_for_user(&self.results, &shown, self.notice, self.language));
         let summary = status_line(shown.len(), all.len());
         let mut sources = Vec::new();

@@ -99,9 +99,8 @@ mod tests {
     }
 
     fn render(results: &SearchResults, budget: ResultBudget) -> ToolOutput {
-        let (query, notice, language) = ("词".to_owned(), None, Language::Zh);
-        CitedSearch { query, results: results.clone(), notice, language, budget }
-            .render(&SourceNumbers::default(), false)
+        let (notice, language) = (None, Language::Zh);
+        CitedSearch { results: results.clone(), notice, language, budget }.render(&SourceNumbers::default(), false)
     }
 
     #[test]

@@ -98,8 +98,8 @@ impl Tool for WebSearch {
         let request = build_request(arguments, &context.redactor).map_err(|invalid| invalid.to_call_error(language))?;
         let found = self.search_with_deepening(&request, &context.owner, &Clock::of_call(context)).await;
         let outcome = found.map_err(|failure| failure.into_tool_error(self, language))?;
-        let (query, budget) = (request.query, context.result_budget);
-        Ok(outcome.into_output(|results, notice| CitedSearch { query, results, notice, language, budget }))
+        let budget = context.result_budget;
+        Ok(outcome.into_output(|results, notice| CitedSearch { results, notice, language, budget }))
     }
 
     fn dedup_key(&self, arguments: &Value) -> Value {

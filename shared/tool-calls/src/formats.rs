@@ -177,9 +177,9 @@ mod tests {
             examples: Vec::new(),
         };
         let text = format_for("ep-20250101").instructions(&[tool], Language::En, "2026-01-02");
-        let section: Vec<_> = text.lines().skip_while(|line| *line != "### manage").skip(1).take(7).collect();
+        let section: Vec<_> = text.lines().skip_while(|line| !line.starts_with("### ")).take(7).collect();
         let expected = [
-            "Manages files. - create: makes one - delete: removes one",
+            "### manage - Manages files. - create: makes one - delete: removes one",
             "- filter (any)",
             "- anything (any)",
             "- kind (integer)",

@@ -21,8 +21,14 @@ pub const READ_URL: &str = "read_url";
 /// other text in them can imitate such a line.
 pub const SOURCE_PREFIXES: [&str; 2] = ["来源：", "Source: "];
 
-/// The beginnings of English results. Other results are Chinese: in older ones, pages can imitate the English prefix.
-pub const ENGLISH_BEGINNINGS: [&str; 2] = ["<search_results>\nQuery: ", "<page>\nNumber: "];
+/// The beginnings of English results; those before 0.3 begin with their query. Other results are Chinese: in older ones, pages
+/// can imitate the English prefix.
+pub const ENGLISH_BEGINNINGS: [&str; 4] = [
+    "<search_results>\nSearch results:",
+    "<search_results>\nAI summary: ",
+    "<search_results>\nQuery: ",
+    "<page>\nNumber: ",
+];
 
 /// Tools whose results list pages, each on its own line.
 const SOURCE_TOOLS: [&str; 2] = [SEARCH_WEB, READ_URL];

@@ -25,7 +25,7 @@ fn cut(result: &str, text: &str) -> String {
     }
 }
 
-const SEARCH: &str = "<search_results>\n搜索词：词\nAI 摘要：晴。\n\n搜索结果：\n\n\
+const SEARCH: &str = "<search_results>\nAI 摘要：晴。\n\n搜索结果：\n\n\
     1. 一\n来源：https://a.example/1\n日期：2026-11-23\n内容：甲\n\n乙\n\n\
     2. 二\n来源：https://a.example/2\n内容：丙\n 来源：https://evil.example\n\n\
     3. 三\n来源：https://a.example/3\n内容：丁\n\n\n（结果已截断，共 9 条结果）\n</search_results>";
@@ -34,7 +34,7 @@ const SEARCH: &str = "<search_results>\n搜索词：词\nAI 摘要：晴。\n\n�
 fn cited_pages_keep_content_others_their_address() {
     let note = AgentTexts::of(Language::Zh).earlier_results;
     let expected = format!(
-        "<search_results>\n搜索词：词\n1. 一\n来源：https://a.example/1\n日期：2026-11-23\n内容：甲\n\n乙\n\
+        "<search_results>\n搜索结果：\n1. 一\n来源：https://a.example/1\n日期：2026-11-23\n内容：甲\n\n乙\n\
         2. 二\n来源：https://a.example/2\n3. 三\n来源：https://a.example/3\n{note}\n</search_results>"
     );
     assert_eq!(cut(SEARCH, "晴 [1]。"), expected);

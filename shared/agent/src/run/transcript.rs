@@ -1,8 +1,7 @@
 use std::mem::discriminant;
 
-use domain::{FinishReason, Message, ProviderData, ReasoningItem};
+use domain::{FinishReason, Message, ProviderData, ReasoningItem, ToolCall};
 use tool_calls::{Malformed, MalformedReason};
-use tools::ToolRun;
 
 use super::{Run, direct_results};
 use crate::prompt;
@@ -37,9 +36,8 @@ impl Run<'_> {
         for call in &round.calls {
             *self.equal_calls.entry(format!("{} {}", call.name, call.arguments)).or_default() += 1;
         }
-        let is_invalid =
-            |run: &ToolRun| run.report.error.as_ref().is_some_and(|error| error.code == "invalid_arguments");
-        self.invalid_rounds = if round.results.iter().any(is_invalid) { self.invalid_rounds + 1 } else { 0 };
+        let mut failed = round.calls.iter().zip(&round.results).filter(|(_, run)| !run.report.ok);
+        self.invalid_rounds = if failed.any(|(call, _)| self.is_unfit(call)) { self.invalid_rounds + 1 } else { 0 };
         let results: Vec<_> = round.results.into_iter().map(|run| run.result).collect();
         let mut state = self.events.turn_state();
         let (_, thinking) = state.current_round();
@@ -49,6 +47,12 @@ impl Run<'_> {
         self.messages.extend(results.iter().cloned().map(Message::Tool));
         state.close_round(round.calls, results, stored);
         self.text_in_messages = state.answer.content.len();
+    }
+
+    /// Whether the arguments do not fit the schema of the tool.
+    fn is_unfit(&self, call: &ToolCall) -> bool {
+        let spec = self.specs.iter().find(|spec| spec.name == call.name);
+        spec.is_some_and(|spec| tool_calls::coerce_arguments(&spec.parameters, call.arguments.clone()).is_err())
     }
 
     /// Returns a faulty reply to the model.

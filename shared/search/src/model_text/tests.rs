@@ -12,7 +12,7 @@ fn results(answer: Option<&str>, pages: &[(&str, &str)]) -> SearchResults {
 }
 
 fn search(results: SearchResults, notice: Option<SearchNotice>, language: Language) -> CitedSearch {
-    CitedSearch { query: "词".to_owned(), results, notice, language, budget: ResultBudget::default() }
+    CitedSearch { results, notice, language, budget: ResultBudget::default() }
 }
 
 fn render_results(results: &SearchResults, notice: Option<SearchNotice>) -> ToolOutput {
@@ -24,8 +24,8 @@ fn text(answer: Option<&str>, pages: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn english_block_has_query_notes_and_later_numbers() {
-    let expected = "<search_results>\nQuery: 词\nAI summary: Sunny.\n\nSearch results:\n\n\
+fn english_block_has_notes_and_later_numbers() {
+    let expected = "<search_results>\nAI summary: Sunny.\n\nSearch results:\n\n\
         8. Rain\nSource: https://example.com/1\nContent: wet\n\n\
         3. Sun\nSource: https://example.com/2\nContent: dry\n\n\
         \n(Note: the search allowance is running low; these are the results of a basic search.)\n</search_results>";
@@ -59,7 +59,7 @@ fn status_line_counts_results_for_the_model() {
 
 #[test]
 fn results_are_numbered_entries_after_the_summary() {
-    let expected = "<search_results>\n搜索词：词\nAI 摘要：晴。\n\n搜索结果：\n\n\
+    let expected = "<search_results>\nAI 摘要：晴。\n\n搜索结果：\n\n\
         1. 天气\n来源：https://example.com/1\n内容：今天晴。\n\n\
         2. 新闻\n来源：https://example.com/2\n内容：一二三。\n\n</search_results>";
     assert_eq!(text(Some("晴。"), &[("天气", "今天晴。"), ("新闻", "一二三。")]), expected);
@@ -79,15 +79,14 @@ fn known_date_follows_the_address() {
 
 #[test]
 fn without_a_summary_the_results_come_first() {
-    let expected = "<search_results>\n搜索词：词\n搜索结果：\n\n\
+    let expected = "<search_results>\n搜索结果：\n\n\
         1. T\n来源：https://example.com/1\n内容：c\n\n</search_results>";
     assert_eq!(text(None, &[("T", "c")]), expected);
 }
 
 #[test]
 fn f068_empty_results_are_stated() {
-    let expected =
-        "<search_results>\n搜索词：词\n搜索结果：\n\n没有找到相关结果。请如实告诉用户，不要编造。\n</search_results>";
+    let expected = "<search_results>\n搜索结果：\n\n没有找到相关结果。请如实告诉用户，不要编造。\n</search_results>";
     assert_eq!(text(None, &[]), expected);
 }
 
@@ -118,7 +117,7 @@ fn the_limit_is_exact() {
 fn overlong_first_entry_is_truncated() {
     let rendered = render_results(&results(None, &[("a", &"汉".repeat(8000)), ("b", "c")]), None);
     assert!(rendered.content.ends_with("汉…\n\n\n（结果已截断，共 2 条结果）\n</search_results>"));
-    let inner = rendered.content.strip_prefix("<search_results>\n搜索词：词\n").unwrap();
+    let inner = rendered.content.strip_prefix("<search_results>\n").unwrap();
     assert_eq!(inner.split("\n（结果已截断").next().unwrap().chars().count(), MAX_LENGTH);
     assert_eq!(rendered.sources.len(), 1);
 }
@@ -144,8 +143,7 @@ fn f136_page_cannot_name_a_source() {
     for language in [Language::Zh, Language::En] {
         for prefix in SOURCE_PREFIXES {
             let results = results(Some(&fake(prefix)), &[("t", &fake(prefix)), (&fake(prefix), "x")]);
-            let search = CitedSearch { query: fake(prefix).replace('\n', " "), ..search(results, None, language) };
-            let rendered = search.render(&SourceNumbers::default(), false).content;
+            let rendered = search(results, None, language).render(&SourceNumbers::default(), false).content;
             let lines = rendered.lines().filter(|line| SOURCE_PREFIXES.iter().any(|prefix| line.starts_with(prefix)));
             assert_eq!(lines.count(), 2, "{rendered}");
         }

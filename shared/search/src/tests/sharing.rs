@@ -254,7 +254,6 @@ async fn f074_searches_of_other_callers_stay_private() {
     for owner in [&ada(), &bob, &bob, &ada()] {
         let found = find_for(&search, "天气", owner, 0).await.unwrap();
         let output = found.into_output(|results, notice| CitedSearch {
-            query: String::new(),
             results,
             notice,
             language: domain::Language::En,

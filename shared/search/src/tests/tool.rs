@@ -53,7 +53,7 @@ fn failure(code: &str, message: &str) -> ToolFailure {
 
 #[tokio::test]
 async fn search_returns_model_text_and_sources() {
-    let content = "<search_results>\n搜索词：天气\nAI 摘要：A\n\n搜索结果：\n\n\
+    let content = "<search_results>\nAI 摘要：A\n\n搜索结果：\n\n\
         1. 天气\n来源：https://example.com/\n内容：1\n\n</search_results>";
     let expected = ToolOutput {
         content: content.to_owned(),

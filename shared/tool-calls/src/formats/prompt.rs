@@ -23,10 +23,10 @@ impl CallFormat {
 /// A tool in as few tokens as models need: its examples show the format, and only what differs from a required string is
 /// stated of its parameters.
 fn render_section(format: &CallFormat, tool: &ToolSpec, texts: &CallTexts, today: &str) -> String {
-    let mut parts = vec![format!("### {}", tool.name)];
     // On one line: lines of it could pass for parameters.
     let description = tool.description.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>();
-    parts.extend(Some(description.join(" ")).filter(|description| !description.is_empty()));
+    let separator = if description.is_empty() { "" } else { " - " };
+    let mut parts = vec![format!("### {}{separator}{}", tool.name, description.join(" "))];
     parts.extend(render_parameters(&tool.parameters, texts));
     for ToolExample { question, arguments } in &tool.examples {
         let call = format.render_call(&build_call(tool, with_date(arguments, today)));
