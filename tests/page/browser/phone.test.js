@@ -118,6 +118,24 @@ for (const colorScheme of ["light", "dark"]) {
   }
 }
 
+/** Whether the placeholder has all of its text on the screen, which no property of the box reports. */
+function fitsPlaceholder() {
+  const box = document.querySelector("#message");
+  const style = getComputedStyle(box);
+  const canvas = document.createElement("canvas").getContext("2d");
+  canvas.font = `${style.fontSize} ${style.fontFamily}`;
+  return document.querySelector("#choice button") !== null && canvas.measureText(box.placeholder).width <= box.clientWidth;
+}
+
+for (const locale of ["en-GB", "zh-CN"]) {
+  test(`the placeholder is whole on a small phone in ${locale}`, async (t) => {
+    const { page, url } = await setUp(t, { context: { viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true, locale } });
+    await offerChoices(page);
+    await page.goto(url);
+    await page.waitForFunction(fitsPlaceholder);
+  });
+}
+
 test("the note of a temporary conversation covers nothing", async (t) => {
   for (const locale of ["en-GB", "zh-CN"]) {
     const context = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, locale };

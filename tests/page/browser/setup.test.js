@@ -96,6 +96,7 @@ test("the check reports the demo, then a model that fails, then one that works",
   const { page, model, restart } = await openGuide(t);
   const check = guide(page).getByRole("button", { name: "Test this server’s models" });
   const row = guide(page).locator(".check-results li");
+  await check.waitFor();
   const primary = await guide(page).locator(".button.primary").evaluateAll((buttons) => buttons.map((button) => button.ariaLabel));
   assert.deepEqual(primary, ["Copy the commands: Set up the model"], "a newcomer copies first");
   await guide(page).getByLabel("Runs on").selectOption("AWS Lambda");

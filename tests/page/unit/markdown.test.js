@@ -193,6 +193,9 @@ test("a text that was cut keeps what its growth showed", async () => {
     "One [two](https://exa": "<p>One two</p>",
     "One\n\n- two\n- ": "<p>One</p><ul><li>two</li></ul>",
     "One\n\n**": "<p>One</p>",
+    "One **two**": "<p>One <strong>two</strong></p>",
+    "One\n42": "<p>One<br>42</p>",
+    "$$\nx^2\n$$": /class="math display"[^>]*data-tex="x\^2"/,
     "One[^1]\n\n[^1]: A **note": /<section class="footnotes".*A <strong>note<\/strong>/,
   };
   for (const [text, expected] of Object.entries(ends)) {

@@ -2,11 +2,11 @@
 
 import { useSignal } from "@preact/signals";
 
-import { readUsage } from "../api/account.ts";
 import { requestText } from "../api/client.ts";
 import type { UsageRow } from "../api/types.ts";
 import { failureText } from "../view/failures.ts";
 import { costText, formatNumber, t } from "../i18n/index.ts";
+import { readUsage } from "../settings/account.ts";
 import { Figures } from "../settings/usage.tsx";
 import { Button, OptionList } from "../view/controls.tsx";
 import { saveFile } from "../view/dom.ts";

@@ -2,7 +2,7 @@
 
 import { bodyOf, readEvents, type OnEvent } from "./events.ts";
 import { fetchWithKey, request, toApiError } from "./transport.ts";
-import type { Agent, Conversation, Execution, Feedback, Filter, Message, Model } from "./types.ts";
+import type { Agent, Conversation, Feedback, Filter, Message, Model } from "./types.ts";
 
 export { readEvents } from "./events.ts";
 export { ApiError, onReachable, parseRetryAfter, request, requestText, tryAgain } from "./transport.ts";
@@ -73,11 +73,6 @@ export function listModels(): Promise<{ models: Model[]; attachments?: boolean }
 /** Requests the server to stop the running turn of a conversation. Resolves to whether there is one. */
 export async function stopTurn(id: string): Promise<boolean> {
   return (await request<{ stopping: boolean }>("POST", `${conversationPath(id)}/stop`)).stopping;
-}
-
-/** Lists the tool calls of an answer with their arguments; for administrators only. */
-export async function listExecutions(messageId: string): Promise<Execution[]> {
-  return (await request<{ executions: Execution[] }>("GET", `/api/admin/executions?${query({ message: messageId })}`)).executions;
 }
 
 /**

@@ -56,6 +56,8 @@ export class Composer {
       else if (detail < 2) onStop();
     });
     window.addEventListener("resize", () => this.#grow());
+    // What appears next to the box makes it narrower, and its placeholder may need a second line.
+    new ResizeObserver(() => this.#grow()).observe(byId("choice"));
     effect(() => {
       if (filesOf(openDraft.value).value.length > 0) void loadFiles();
       void unready.value;

@@ -1,10 +1,10 @@
 // The stored tool calls of an answer, for administrators: the arguments and the outcome, loaded on demand.
 
-import { readAccount } from "../api/account.ts";
-import { listExecutions } from "../api/client.ts";
+import { request } from "../api/client.ts";
 import { onKeyChange } from "../api/key.ts";
 import type { Execution } from "../api/types.ts";
 import { durationText, formatNumber, t } from "../i18n/index.ts";
+import { readAccount } from "../settings/account.ts";
 import { el } from "../view/dom.ts";
 import { failureText } from "../view/failures.ts";
 import { texts } from "./texts.ts";
@@ -24,7 +24,8 @@ export async function showCallDetails(panel: HTMLElement, messageId: string): Pr
   const details = el("details", { class: "call-details fold" }, el("summary", {}, texts.details.title), body);
   const load = async () => {
     body.replaceChildren(t.loading);
-    body.replaceChildren(await listExecutions(messageId).then(table, failureText));
+    const path = `/api/admin/executions?${new URLSearchParams({ message: messageId })}`;
+    body.replaceChildren(await request<{ executions: Execution[] }>("GET", path).then(({ executions }) => table(executions), failureText));
   };
   details.addEventListener("toggle", () => {
     if (details.open && !body.querySelector("table")) void load();

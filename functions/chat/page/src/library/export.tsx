@@ -6,10 +6,11 @@ import { readConversation, requestText } from "../api/client.ts";
 import { failureText } from "../view/failures.ts";
 import type { Conversation, Message } from "../api/types.ts";
 import { t } from "../i18n/index.ts";
-import { Button, Status } from "../view/controls.tsx";
+import { Button } from "../view/controls.tsx";
 import { showDialog } from "../view/dialog.ts";
 import { el, saveFile, type IconName } from "../view/dom.ts";
 import { showMessages } from "./read-only.ts";
+import { Status } from "./status.tsx";
 import { texts } from "./texts.ts";
 
 /** The longest wait for formulas before printing, in milliseconds. */

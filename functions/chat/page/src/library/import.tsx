@@ -6,9 +6,10 @@ import { useEffect } from "preact/hooks";
 import { failureText } from "../view/failures.ts";
 import { t } from "../i18n/index.ts";
 import { refreshList } from "../state/lists.ts";
-import { Button, Status } from "../view/controls.tsx";
+import { Button } from "../view/controls.tsx";
 import { showDialog } from "../view/dialog.ts";
 import { FileError, Import } from "./import-run.ts";
+import { Status } from "./status.tsx";
 import { texts } from "./texts.ts";
 
 const codeText = (code: string) => (Object.hasOwn(t.errors, code) ? t.errors[code as keyof typeof t.errors] : code);

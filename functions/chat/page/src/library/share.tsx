@@ -8,10 +8,12 @@ import { request } from "../api/client.ts";
 import type { Conversation, Message, Share } from "../api/types.ts";
 import { formatDate, t } from "../i18n/index.ts";
 import { rootUrl } from "../parts/load.ts";
-import { Button, CopyButton, Select, Status, type Options } from "../view/controls.tsx";
+import { Select } from "../settings/select.tsx";
+import { Button, CopyButton, type Options } from "../view/controls.tsx";
 import { showDialog } from "../view/dialog.ts";
 import { failureText } from "../view/failures.ts";
 import { useLoaded } from "../view/loaded.ts";
+import { Status } from "./status.tsx";
 import { texts } from "./texts.ts";
 
 const DAYS = [7, 30, 90, 365];

@@ -13,6 +13,9 @@ const GROWTH_DIVISOR = 16;
 /** A line end of markers only, whose meaning depends on the text that follows. */
 const MARKS_ONLY = /(?:(?:^|\n)[ \t>]*(?:[-*_#`~|+=$:]{1,3}|\d{1,3}[.)]?)[ \t]*|[*_~`\\$]{1,3})$/;
 
+/** Markers at the end of a cut text after which nothing came: of a list, a heading or a fence, or of emphasis and code. */
+const OPENERS = /(?:(?:^|\n)[ \t>]*(?:[-*_#`~+=]{1,3}|\d{1,3}[.)])[ \t]*|\s[*_~`]{1,3})$/;
+
 /** A definition of a link or a footnote, which changes text before it. */
 const DEFINITION = /^[ >]{0,6}\[[^\]\n]{1,200}\]:/m;
 
@@ -51,7 +54,8 @@ export class MarkdownView {
   render(): void {
     const grown = this.#open.length - this.#rendered;
     if (grown === 0 || (this.#open.length > SMALL_TEXT && grown * GROWTH_DIVISOR < this.#open.length)) return;
-    const text = this.#certain();
+    const held = MARKS_ONLY.exec(this.#open.slice(-40))?.[0].trimStart().length ?? 0;
+    const text = this.#open.slice(0, this.#open.length - held);
     const blocks = this.#show(text, true);
     this.#settle(text, blocks);
     this.#rendered = this.#open.length;
@@ -61,7 +65,7 @@ export class MarkdownView {
   finish(cut = false): void {
     const whole = this.#settled.join("") + this.#open;
     if (this.#settled.length > 0 && DEFINITION.test(whole)) this.#restart(whole);
-    this.#show(cut ? this.#certain() : this.#open, cut, true);
+    this.#show(cut ? this.#open.replace(OPENERS, "") : this.#open, cut, true);
     this.#nestHeadings();
     colourCode(this.#root);
   }
@@ -74,12 +78,6 @@ export class MarkdownView {
       open.push(heading.tagName);
       heading.setAttribute("aria-level", `${open.length + 2}`);
     }
-  }
-
-  /** The open text without markers at its end, whose meaning depends on the text that follows. */
-  #certain(): string {
-    const held = MARKS_ONLY.exec(this.#open.slice(-40))?.[0].trimStart().length ?? 0;
-    return this.#open.slice(0, this.#open.length - held);
   }
 
   /** Makes the whole text open again: a definition may have changed any block. */

@@ -3,12 +3,13 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 
-import { readAccount, type Account } from "../api/account.ts";
 import { credential, isCredentialKept, isSignedIn, keepCredential, promptForCredential, readAuthentication } from "../api/credential.ts";
 import { formatList, t } from "../i18n/index.ts";
-import { signOut } from "../state/session.ts";
-import { Button, Section } from "../view/controls.tsx";
+import { Button } from "../view/controls.tsx";
 import { failureText } from "../view/failures.ts";
+import { readAccount, type Account } from "./account.ts";
+import { Section } from "./section.tsx";
+import { signOut } from "./session.ts";
 import { texts } from "./texts.ts";
 
 type OnAccount = (account: Account) => void;

@@ -8,13 +8,14 @@ import { credential } from "../api/credential.ts";
 import { disablePrompt } from "../api/key.ts";
 import { sizeText } from "../i18n/index.ts";
 import { openImport } from "../parts/use.ts";
-import { resetAll } from "../state/session.ts";
-import { Button, Section } from "../view/controls.tsx";
+import { Button } from "../view/controls.tsx";
 import { openDialog, showDialog } from "../view/dialog.ts";
 import { saveFile } from "../view/dom.ts";
 import { failureText } from "../view/failures.ts";
 import { ExportCheck } from "./export-check.ts";
 import { eraseAccount, erasureText, exportAccount } from "./own-data.ts";
+import { Section } from "./section.tsx";
+import { resetAll } from "./session.ts";
 import { texts } from "./texts.ts";
 
 const FILE = "lambda-chat.jsonl";

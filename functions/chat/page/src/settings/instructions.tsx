@@ -6,9 +6,10 @@ import { useEffect, useRef } from "preact/hooks";
 import { request } from "../api/client.ts";
 import { storedKey } from "../api/key.ts";
 import { formatNumber, t } from "../i18n/index.ts";
-import { Button, Section } from "../view/controls.tsx";
+import { Button } from "../view/controls.tsx";
 import { failureText } from "../view/failures.ts";
 import { showError } from "../view/toast.ts";
+import { Section } from "./section.tsx";
 import { texts } from "./texts.ts";
 
 const PATH = "/api/me/instructions";

@@ -6,12 +6,14 @@ import { storedKey } from "../api/key.ts";
 import { chooseLanguage, languages, t } from "../i18n/index.ts";
 import { agent, agents, defaultModel, modelLabel, models, setAgent, setDefaultModel } from "../state/choice.ts";
 import { chooseTheme, themeChoice, type ThemeChoice } from "../state/theme.ts";
-import { Button, Section, Select } from "../view/controls.tsx";
+import { Button } from "../view/controls.tsx";
 import { showDialog } from "../view/dialog.ts";
 import { Access } from "./access.tsx";
 import { DataSections } from "./data.tsx";
 import { Instructions } from "./instructions.tsx";
 import { NotificationSwitch } from "./notifications.tsx";
+import { Section } from "./section.tsx";
+import { Select } from "./select.tsx";
 import { texts } from "./texts.ts";
 import { Usage } from "./usage.tsx";
 

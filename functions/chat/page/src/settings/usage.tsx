@@ -1,9 +1,9 @@
 // The usage section of the settings: today, the last 30 days, and what is left of each budget.
 
-import { readUsage, type Budget, type BudgetName, type UsageDay, type UsageReport } from "../api/account.ts";
 import { costText, formatDate, formatNumber, t } from "../i18n/index.ts";
-import { Section } from "../view/controls.tsx";
 import { useLoaded } from "../view/loaded.ts";
+import { readUsage, type Budget, type BudgetName, type UsageDay, type UsageReport } from "./account.ts";
+import { Section } from "./section.tsx";
 import { texts } from "./texts.ts";
 
 const BUDGETS: readonly BudgetName[] = ["tokens", "searches", "costMicros"];

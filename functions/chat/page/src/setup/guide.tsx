@@ -4,7 +4,8 @@ import { useSignal } from "@preact/signals";
 
 import { readAuthentication } from "../api/credential.ts";
 import { t } from "../i18n/index.ts";
-import { Button, CopyButton, Select } from "../view/controls.tsx";
+import { Select } from "../settings/select.tsx";
+import { Button, CopyButton } from "../view/controls.tsx";
 import { showDialog } from "../view/dialog.ts";
 import { commandsFor, type Platform, type Provider } from "./commands.ts";
 import { ModelCheck } from "./model-check.tsx";
@@ -55,7 +56,7 @@ function Guide({ initial }: { initial: Platform }) {
   );
 }
 
-function Step({ title, text, commands, kind = "text" }: { title: string; text: string; commands: string; kind?: string }) {
+function Step({ title, text, commands, kind = "quiet" }: { title: string; text: string; commands: string; kind?: string }) {
   return (
     <li>
       <div class="step-head">

@@ -1,6 +1,6 @@
-// The elements that components have in common: icons, buttons, choices, sections, states.
+// The elements that components have in common: icons, buttons, choices.
 
-import type { ComponentChildren, JSX } from "preact";
+import type { JSX } from "preact";
 import { t } from "../i18n/index.ts";
 import { copyText, flash, type IconName } from "./dom.ts";
 
@@ -42,42 +42,4 @@ export type Options = readonly (readonly [value: string, label: string])[];
 /** The option elements of a selection. */
 export function OptionList({ options, selected }: { options: Options; selected: string }) {
   return <>{options.map(([value, label]) => <option key={value} value={value} selected={value === selected}>{label}</option>)}</>;
-}
-
-interface SelectProps {
-  id: string;
-  label: string;
-  options: Options;
-  selected: string;
-  onSelect: (value: string) => void;
-}
-
-/** A labelled choice. */
-export function Select({ id, label, options, selected, onSelect }: SelectProps) {
-  return (
-    <div class="setting">
-      <label for={id}>{label}</label>
-      <select id={id} onChange={({ currentTarget }) => onSelect(currentTarget.value)}><OptionList options={options} selected={selected} /></select>
-    </div>
-  );
-}
-
-/** A section of a dialog. */
-export function Section({ id, title, hidden, children }: { id?: string; title: string; hidden?: boolean; children: ComponentChildren }) {
-  return (
-    <section aria-labelledby={id} hidden={hidden}>
-      <h3 id={id}>{title}</h3>
-      {children}
-    </section>
-  );
-}
-
-/** The state of a dialog's work, and why it failed. */
-export function Status({ text, failure }: { text: string; failure: string }) {
-  return (
-    <>
-      <p class="progress" role="status">{text}</p>
-      <p class="field-error" role="alert">{failure}</p>
-    </>
-  );
 }

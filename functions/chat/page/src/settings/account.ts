@@ -1,7 +1,7 @@
 // The caller's account: who the caller is, and what was used.
 
-import { request } from "./client.ts";
-import type { Authentication } from "./credential.ts";
+import { request } from "../api/client.ts";
+import type { Authentication } from "../api/credential.ts";
 
 export interface Account {
   user: string;
