@@ -27,7 +27,7 @@ skip() {
   exit 0
 }
 
-# one_at_a_time COMMAND…: waits until no other suite installs anything.
+# one_at_a_time COMMAND…: waits until no other suite installs anything. It does not nest.
 one_at_a_time() {
   local held
   mkdir -p "$TOOLS"
@@ -79,7 +79,7 @@ install_python_tools() {
     folder=$(tool_folder "$name") lock=$ROOT/infra/suites/locks/$name.txt
     grep -qE "^$name(\[[a-z,]+\])?==${requirement#*==} " "$lock" || fail "not locked: $requirement. Run infra/suites/src/remake-locks $name"
     if ! cmp --silent "$lock" "$folder/complete"; then
-      python3 -c 'import ensurepip, venv' 2>/dev/null || packages python3 python3-venv
+      python3 -c 'import ensurepip, venv' 2>/dev/null || install_packages python3 python3-venv
       log "installing $requirement"
       rm -rf "$folder"
       python3 -m venv "$folder"

@@ -128,7 +128,8 @@ async function killServer(t, { stored, beforeRestart }) {
   await server().kill();
   await beforeRestart(page);
   await page.route(/\/api\/conversations\/\w+(\?.*)?$/, async (route) => {
-    const response = await route.fetch();
+    const response = await route.fetch().catch(() => null);
+    if (!response) return route.abort();
     const body = await response.json();
     Object.assign(body.messages.at(-1), { content: stored, status: "interrupted" });
     await route.fulfill({ response, json: body });

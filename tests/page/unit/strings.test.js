@@ -205,7 +205,8 @@ test("every language has every text", () => {
 
 test("dates follow the browser's conventions in the page's language", () => {
   assert.equal(dateLocale({ locale: "en" }, ["fr", "en-GB", "en-US"]), "en-GB");
-  assert.equal(dateLocale({ locale: "zh-CN" }, ["en-GB"]), "zh-CN");
+  assert.equal(dateLocale({ locale: "zh-CN" }, ["en-GB", "zh-TW"]), "zh-CN");
+  assert.equal(dateLocale({ locale: "zh-CN" }, ["zh-TW", "zh-SG"]), "zh-SG");
   assert.equal(date(dateLocale({ locale: "en" }, ["en-GB"]), { dateStyle: "medium" }, "2026-03-17T09:05:00"), "17 Mar 2026");
 });
 

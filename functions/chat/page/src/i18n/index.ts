@@ -27,9 +27,10 @@ function preferred(): string[] {
 /** The texts of the page's language. */
 export const t: Texts = textsFor(preferred());
 
-/** The locale of dates: the browser's first one of the page's language, such as `en-GB`. */
+/** The locale of dates: the browser's first one of the page's language and script, such as `en-GB`. */
 export function dateLocale({ locale }: Pick<Texts, "locale">, tags: readonly string[]): string {
-  return tags.find((tag) => language(tag) === language(locale)) ?? locale;
+  const form = (tag: string) => `${language(tag)} ${new Intl.Locale(tag).maximize().script}`;
+  return tags.find((tag) => form(tag) === form(locale)) ?? locale;
 }
 
 /** A time by the browser's conventions, in the page's language. */

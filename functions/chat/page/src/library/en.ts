@@ -39,7 +39,7 @@ export const texts = {
     conversations: "Conversations",
     commands: "Commands",
     thisOne: (title: string) => `This conversation: ${title}`,
-    nothing: "Nothing found. Search finds words by their beginnings.",
+    nothing: "Nothing found. Search matches the beginnings of words.",
     results: (value: number) => plural(value, "result"),
     showArchive: "Open the archive",
     import: "Import conversations…",
