@@ -109,6 +109,8 @@ pub(crate) struct Conversation {
     pub(crate) numerals: HashMap<String, u64>,
     /// Patterns of questions for the time in a zone, which they capture.
     pub(crate) zone_patterns: Vec<String>,
+    /// Patterns of what the demo cannot do with files, and its name after “the demo can’t”.
+    pub(crate) file_tasks: Vec<(String, Texts)>,
     pub(crate) texts: Wordings,
 }
 
@@ -126,7 +128,14 @@ pub(crate) struct Wordings {
     pub(crate) no_lines_found: Texts,
     pub(crate) file_lines: Texts,
     pub(crate) file_start: Texts,
+    pub(crate) file_task: Texts,
     pub(crate) pictures: Texts,
+    pub(crate) time: Texts,
+    pub(crate) date: Texts,
+    /// Names with spaces between them.
+    pub(crate) months: Texts,
+    pub(crate) weekdays: Texts,
+    pub(crate) division_by_zero: Texts,
     pub(crate) search_failed: Texts,
     pub(crate) tool_failed: Texts,
 }

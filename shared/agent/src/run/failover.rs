@@ -52,6 +52,7 @@ impl Run<'_> {
     pub(super) async fn switch_model(&mut self, index: usize) {
         self.model_index = index;
         self.tool_mode = self.turn.tool_modes.tool_mode(self.model()).await;
+        self.invalid_rounds = 0;
         // The next model has its own context window, and may reject a shorter prompt.
         (self.max_prompt_tokens, self.has_trimmed) = (None, false);
         self.select_history().await;

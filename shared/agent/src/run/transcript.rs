@@ -36,8 +36,9 @@ impl Run<'_> {
         for call in &round.calls {
             *self.equal_calls.entry(format!("{} {}", call.name, call.arguments)).or_default() += 1;
         }
-        let mut failed = round.calls.iter().zip(&round.results).filter(|(_, run)| !run.report.ok);
-        self.invalid_rounds = if failed.any(|(call, _)| self.is_unfit(call)) { self.invalid_rounds + 1 } else { 0 };
+        let mut calls = round.calls.iter().zip(&round.results);
+        let is_invalid = calls.all(|(call, run)| !run.report.ok && self.is_unfit(call));
+        self.invalid_rounds = if is_invalid { self.invalid_rounds + 1 } else { 0 };
         let results: Vec<_> = round.results.into_iter().map(|run| run.result).collect();
         let mut state = self.events.turn_state();
         let (_, thinking) = state.current_round();

@@ -12,6 +12,11 @@ pub(super) enum Findings {
     DocumentLines {
         lines: Vec<(String, String)>,
     },
+    /// The lines of `current_time`: zone, date, time, timestamp.
+    Time {
+        text: String,
+    },
+    DivisionByZero,
     /// Output of another tool: a result, or the title of a page with its number, and its lines.
     ToolOutput {
         title: String,
@@ -46,6 +51,9 @@ const PAGE_NUMBER: [&str; 2] = ["编号：", "Number: "];
 const PAGE_TITLE: [&str; 2] = ["标题：", "Title: "];
 const FAILURE: [&str; 2] = ["搜索失败:", "Search failed:"];
 
+/// What the calculator's failure has in each language.
+const DIVISION_BY_ZERO: [&str; 2] = ["除数为零", "division by zero"];
+
 const SEARCH_RESULTS: (&str, &str) = ("<search_results>", "</search_results>");
 const PAGE: (&str, &str) = ("<page>", "</page>");
 
@@ -57,6 +65,7 @@ const SEARCH_ERROR: (&str, &str) = ("<search_error>", "</search_error>");
 struct Sum {
     expression: String,
     result: String,
+    exact: bool,
 }
 
 /// Result of `grep_search`: for each file its lines, such as `12:text`.
@@ -91,6 +100,12 @@ impl Findings {
             if let Some((title, lines)) = tool_output(result) {
                 return Self::ToolOutput { title, lines };
             }
+            if result.contains("\nISO 8601") {
+                return Self::Time { text: result.to_owned() };
+            }
+            if DIVISION_BY_ZERO.iter().any(|part| result.contains(part)) {
+                return Self::DivisionByZero;
+            }
             let reason = inside(text, SEARCH_ERROR).next().unwrap_or_default();
             return Self::Failed { reason: strip_any(reason, FAILURE).unwrap_or(reason).trim().to_owned() };
         }
@@ -124,15 +139,12 @@ fn tool_output(result: &str) -> Option<(String, Vec<String>)> {
         let lines = page[start..].lines().filter(|line| !line.trim().is_empty() && !line.starts_with("# "));
         return Some((title, lines.map(str::to_owned).collect()));
     }
-    // The lines of `current_time`: zone, date, time, timestamp.
-    if let [zone, date, time, timestamp] = result.lines().collect::<Vec<_>>()[..]
-        && timestamp.starts_with("ISO 8601")
-    {
-        let value = |line: &str| line.split_once([':', '：']).map(|(_, value)| value.trim().to_owned());
-        return Some((format!("{} {}", value(date)?, value(time)?), vec![zone.to_owned()]));
-    }
-    let sum: Sum = serde_json::from_str(result).ok()?;
-    Some((format!("{} = {}", sum.expression, sum.result), Vec::new()))
+    let Sum { expression, result, exact } = serde_json::from_str(result).ok()?;
+    // An asterisk is markup in an answer.
+    let expression = expression.replace("**", "^").replace('*', "×");
+    let factors: Vec<&str> = expression.split('×').map(str::trim).collect();
+    let sign = if exact { '=' } else { '≈' };
+    Some((format!("{} {sign} {result}", factors.join(" × ")), Vec::new()))
 }
 
 fn inside<'a>(text: &'a str, (open, close): (&'a str, &'a str)) -> impl Iterator<Item = &'a str> {
@@ -219,11 +231,12 @@ mod tests {
         let sum = r#"{"expression":"1+1","result":"2","exact":true}"#;
         let framed = |text: &str| format!("结果：\n\n<tool_result name=\"x\">\n{text}\n</tool_result>\n\n请回答。");
         let page = "<page>\n编号：3\n标题：t\n来源：https://a.example/\n内容：# t\n\nc\nd\n</page>";
-        let time =
-            "Time zone: UTC (UTC+00:00)\nDate: 2026-11-28 (Saturday)\nTime: 09:10:11\nISO 8601: 2026-11-28T09:10:11Z";
-        let expected = output("2026-11-28 (Saturday) 09:10:11", &["Time zone: UTC (UTC+00:00)"]);
-        assert_eq!(Findings::read(&framed(time)), expected);
-        for (text, expected) in [(sum, output("1+1 = 2", &[])), (page, output("t [3]", &["c", "d"]))] {
+        let third = r#"{"expression":"2*(1/3)**2","result":"0.2222222222","exact":false}"#;
+        for (text, expected) in [
+            (sum, output("1+1 = 2", &[])),
+            (third, output("2 × (1/3)^2 ≈ 0.2222222222", &[])),
+            (page, output("t [3]", &["c", "d"])),
+        ] {
             assert_eq!(Findings::read(text), expected);
             assert_eq!(Findings::read(&framed(text)), expected);
             assert!(Findings::are_in(&framed(text)));
@@ -233,7 +246,7 @@ mod tests {
         for text in [found, &framed(found)] {
             assert_eq!(Findings::read(text), Findings::DocumentLines { lines: lines.to_vec() });
         }
-        assert_eq!(Findings::read(&framed("计算失败：除数为零。")), Findings::Failed { reason: String::new() });
+        assert_eq!(Findings::read(&framed("计算失败：数字太大。")), Findings::Failed { reason: String::new() });
     }
 
     #[test]

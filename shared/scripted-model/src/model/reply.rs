@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use domain::{Language, one_line};
+use regex::Regex;
 
 use crate::model::findings::{Findings, Page};
 use crate::model::planned_call::{PlannedCall, small_talk, terms};
@@ -18,6 +19,15 @@ const MAX_LINES: usize = 5;
 
 /// What begins a heading, an entry or a quote in Markdown.
 const MARKUP: [char; 5] = ['#', '-', '*', '>', ' '];
+
+/// The lines of `current_time` up to the minute.
+const TIME: &str = concat!(
+    r"^.*?[：:] ?(?P<zone>.*?) ?[（(].*\n.*?(?P<year>[0-9]+)-0?(?P<month>[0-9]+)-0?(?P<day>[0-9]+) ?",
+    r"[（(](?P<weekday>[^）)]+).*\n.*?0?(?P<hour>[0-9]+):(?P<minute>[0-9]+)"
+);
+
+/// What a question for the time of day has, in lower case; other questions are for the date.
+const TIME_OF_DAY: [&str; 3] = ["time", "时间", "点"];
 
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Reply {
@@ -86,6 +96,10 @@ fn render_findings(findings: &Findings, question: &str, language: Language) -> S
             let lines = best_lines(lines, question).join("\n");
             format!("{}\n\n{lines}", texts.lines_found.with(&quote(question), language))
         }
+        Findings::Time { text } => {
+            render_time(text, question, language).unwrap_or_else(|| texts.tool_failed.of(language).clone())
+        }
+        Findings::DivisionByZero => texts.division_by_zero.of(language).clone(),
         Findings::ToolOutput { title, lines } => {
             let lines: Vec<String> = lines.iter().map(|line| format!("\n- {}", quote(line))).collect();
             format!("**{}**\n{}", quote(title), lines.concat()).trim_end().to_owned()
@@ -93,6 +107,21 @@ fn render_findings(findings: &Findings, question: &str, language: Language) -> S
         Findings::Failed { reason } if reason.is_empty() => texts.tool_failed.of(language).clone(),
         Findings::Failed { reason } => texts.search_failed.with(&plain(reason), language),
     }
+}
+
+/// The time as a sentence, in the language of the question, which the lines may not have.
+fn render_time(text: &str, question: &str, language: Language) -> Option<String> {
+    let texts = &CONVERSATION.texts;
+    let found = Regex::new(TIME).ok()?.captures(text)?;
+    let month = texts.months.of(language).split(' ').nth(found["month"].parse::<usize>().ok()?.checked_sub(1)?)?;
+    let names = [&texts.weekdays.zh, &texts.weekdays.en];
+    let weekday = names.iter().find_map(|names| names.split(' ').position(|name| name == &found["weekday"]))?;
+    let weekday = texts.weekdays.of(language).split(' ').nth(weekday)?;
+    let question = question.to_lowercase();
+    let is_time = TIME_OF_DAY.iter().any(|part| question.contains(part));
+    let mut sentence = String::new();
+    found.expand(if is_time { &texts.time } else { &texts.date }.of(language), &mut sentence);
+    Some(sentence.replace("{month}", month).replace("{weekday}", weekday))
 }
 
 /// What pages have about the question. The demo's own have nothing: questions that they answer have a prepared turn.
@@ -118,9 +147,16 @@ fn render_files(files: &AttachedFiles, question: &str, language: Language) -> St
     let texts = &CONVERSATION.texts;
     let mut parts = Vec::new();
     if !files.lines.is_empty() {
-        let head = if files.have_terms_of(question) { &texts.file_lines } else { &texts.file_start };
-        parts.push(head.with(&quote(question), language));
-        parts.push(best_lines(&files.lines, question).join("\n"));
+        let request = question.to_lowercase();
+        let is_for = |pattern: &str| Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(&request));
+        let task = CONVERSATION.file_tasks.iter().find(|(pattern, _)| is_for(pattern));
+        let (head, terms) = match task {
+            Some((_, task)) => (texts.file_task.with(task.of(language), language), ""),
+            None if files.have_terms_of(question) => (texts.file_lines.with(&quote(question), language), question),
+            None => (texts.file_start.with(&quote(question), language), question),
+        };
+        parts.push(head);
+        parts.push(best_lines(&files.lines, terms).join("\n"));
     }
     if files.has_pictures {
         parts.push(texts.pictures.of(language).clone());

@@ -45,7 +45,7 @@ pub(super) struct Situation {
     /// Results of the call in the model's last reply, if that was a call.
     pub(super) findings: Option<Findings>,
     pub(super) files: AttachedFiles,
-    /// Whether an earlier answer has the note on real models.
+    /// Whether the conversation has an earlier answer; only the first one has the note on real models.
     pub(super) is_noted: bool,
     /// The text of an answer that is to be continued.
     pub(super) interrupted: String,
@@ -77,14 +77,15 @@ impl Request {
         let pages = Findings::pages(&join(since));
         let findings = called.then(|| Findings::read(&join(after)));
         let planned_call = PlannedCall::of(&question).filter(|planned_call| self.offers(planned_call.tool));
-        let has_letters = question.contains(char::is_alphabetic);
+        // One letter is no language: 3 x 4.
+        let has_letters = question.chars().filter(|c| c.is_alphabetic()).nth(1).is_some();
         let language = if has_letters { Language::of(&question) } else { Language::of(&self.text_of_users()) };
         let has_documents = self.offers(DOCUMENT_TOOL);
         let may_search = has_documents || self.offers(TOOL);
-        let note = CONVERSATION.texts.note.of(language);
         let continued = since.iter().position(Message::is_continuation).and_then(|index| index.checked_sub(1));
         let interrupted = continued.map(|index| since[index].text()).unwrap_or_default();
-        let is_noted = self.messages.iter().any(|one| one.role == "assistant" && one.text().contains(note));
+        let earlier = position.map(|index| &self.messages[..index]).unwrap_or_default();
+        let is_noted = earlier.iter().any(|one| one.role == "assistant" && !one.is_call());
         Situation {
             question,
             language,

@@ -115,6 +115,8 @@ mod tests {
             ("What is 2 to the power of ten?", "2^10"),
             ("What is the sum of five and seven?", "5 + 7"),
             ("half of 90", "90 ÷ 2"),
+            ("How much is a hundred divided by seven", "100 ÷ 7"),
+            ("100 的 15% 是多少", "15% of 100"),
             ("100减去三十五，再乘以2", "(100-35)×2"),
             ("1234×5678等于多少？", "1234×5678"),
             ("三百二十五乘以四是多少", "325×4"),

@@ -66,6 +66,11 @@ fn attached_files_answer_their_question() {
     assert!(reply.starts_with(expected), "{reply}");
     let reply = reply_text(TEACHING, &[("user", &message.replace("Who won the last race?", "天气怎么样？"))]);
     assert!(reply.starts_with("附件里没有与“天气怎么样？”有关的内容，开头是这样的：\n\n- alpha `a.md:1`\n"), "{reply}");
+    let reply =
+        reply_text(TEACHING, &[("user", &message.replace("Who won the last race?", "Summarise this race file"))]);
+    assert!(reply.starts_with("The demo can’t summarise; the file begins like this:\n\n- alpha `a.md:1`\n"), "{reply}");
+    let reply = reply_text(TEACHING, &[("user", &message.replace("Who won the last race?", "翻译这个文件"))]);
+    assert!(reply.starts_with("演示不会翻译，文件开头是：\n\n- alpha `a.md:1`\n"), "{reply}");
     let picture =
         json!([{"type": "text", "text": "What is it?"}, {"type": "image_url", "image_url": {"url": "data:"}}]);
     let request = json!({"messages": [{"role": "user", "content": picture}]});
@@ -137,6 +142,38 @@ fn answer_cites_results_and_names_demo_model() {
     let expected = "关于“天气”，搜索到这些网页：\n\n- **标题**：第一句。第二句。[1]\n\n这是脚本演示。";
     assert!(reply.starts_with(expected), "{reply}");
     assert!(reply.contains("`ARK_API_KEY`"), "{reply}");
+}
+
+#[test]
+fn tool_results_are_answered_in_sentences() {
+    let call = r#"<tool_call>{"tool": "x"}</tool_call>"#;
+    let answer = |before: &[(&str, &str)], question: &str, result: &str| {
+        let result = format!("<tool_result name=\"x\">\n{result}\n</tool_result>");
+        let turn = [("user", question), ("assistant", call), ("user", result.as_str())];
+        reply_text(TEACHING, &[before, &turn[..]].concat())
+    };
+    let time =
+        "Time zone: UTC (UTC+00:00)\nDate: 2026-11-28 (Saturday)\nTime: 09:44:10\nISO 8601: 2026-11-28T09:44:10Z";
+    let chinese_time =
+        "时区：UTC（UTC+00:00）\n日期：2026-11-28（星期六）\n时间：09:44:10\nISO 8601：2026-11-28T09:44:10Z";
+    let zero = include_str!("../../../prompts/zh/calculator/division_by_zero.txt");
+    let english_zero = include_str!("../../../prompts/en/calculator/division_by_zero.txt");
+    for (question, result, expected) in [
+        ("What time is it?", time, "It is 9:44 on Saturday, 28 November 2026 (UTC)."),
+        ("What’s the date?", chinese_time, "Today is Saturday, 28 November 2026."),
+        ("几点了？", chinese_time, "现在是 2026 年 11 月 28 日星期六 9:44（UTC）。"),
+        ("今天几号？", time, "今天是 2026 年 11 月 28 日，星期六。"),
+        ("十除以零", english_zero, "除以零没有意义。"),
+        ("10/0", zero, "Division by zero has no value."),
+    ] {
+        let note = if question.is_ascii() || question.starts_with("What") { "*This is" } else { "这是脚本演示" };
+        let reply = answer(&[], question, result);
+        assert!(reply.starts_with(&format!("{expected}\n\n{note}")), "{reply}");
+    }
+    let before = [("user", "你好"), ("assistant", "你好！")];
+    for question in ["10/0", "3 x 0 / 0"] {
+        assert_eq!(answer(&before, question, zero), "除以零没有意义。", "no note, in Chinese");
+    }
 }
 
 #[test]

@@ -115,7 +115,9 @@ impl Bucket {
 
     /// Builds the update that sets the `tat` to a formula with the number `:tat`.
     fn set_update(&self, formula: &str, number: i64) -> Expression {
-        let change = Expression::update(format!("SET #tat = {formula}, v = :v"))
+        // Instructions keep the version in which they were written.
+        let version = if self.counter.is_of_owner { "if_not_exists(v, :v)" } else { ":v" };
+        let change = Expression::update(format!("SET #tat = {formula}, v = {version}"))
             .name("#tat".to_owned(), self.counter.attribute.clone())
             .value(":tat", n(number))
             .value(":v", n(SCHEMA_VERSION));

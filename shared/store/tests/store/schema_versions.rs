@@ -68,6 +68,20 @@ async fn compatible_newer_items_are_read_and_written() {
 }
 
 #[tokio::test]
+async fn turn_keeps_the_version_of_newer_instructions() {
+    let endpoint = database().await;
+    let store = store_at(&endpoint).await;
+    store.instructions.set(&alice(), "Be brief.").await.unwrap();
+    rewrite_as_newer(&endpoint, "I", Some(1)).await;
+    let limit = store::RateLimit::parse("9/60s").unwrap();
+    for _ in 0..2 {
+        let (_, instructions) = store.rate_limiter.admit_turn(&alice(), limit, at(0)).await.unwrap();
+        assert_eq!(instructions.as_deref(), Some("Be brief."));
+    }
+    assert_eq!(items_with_prefix(&endpoint, "I").await[0]["v"].as_n().unwrap(), "3");
+}
+
+#[tokio::test]
 async fn lease_under_newer_head_is_not_overwritten() {
     let endpoint = database().await;
     let store = store_at(&endpoint).await;

@@ -161,6 +161,9 @@ fn similar_questions_get_the_turn_of_their_topic() {
         ("能上传 PDF 吗", "Can I attach images and files?"),
         ("is there an OpenAI compatible API", "How do I use it over HTTP?"),
         ("can I connect an MCP server?", "Can I add my own tools?"),
+        ("如何保护隐私？", "Who can see my conversations?"),
+        ("怎么保密？", "Who can see my conversations?"),
+        ("数据安全吗？", "Who can see my conversations?"),
         ("Is my data private?", "Who can see my conversations?"),
     ] {
         assert_eq!(PreparedTurn::find(question).map(|turn| &*turn.question.en), Some(expected), "{question}");
