@@ -83,6 +83,76 @@ test("one line below an answer has its sources and what can be done", async (t) 
   assert.equal(await lastAnswer(page).locator(".sources li:visible").count(), 0);
 });
 
+test("a line of steps gives up its counts before its verb", async (t) => {
+  const { page, url, model, search } = await setUp(t, { context: { viewport: { width: 320, height: 700 } } });
+  await page.goto(url);
+  await sendMessage(page, "Tea?");
+  for (const query of ["black tea", "green tea"]) {
+    (await model.next()).callSearch(query);
+    (await search.next()).respond(3);
+  }
+  const reply = await model.next();
+  reply.sendText("Leaves.");
+  reply.end();
+  await lastAnswer(page).locator(".step-count").waitFor({ state: "attached" });
+  const verb = lastAnswer(page).locator(".step .verb");
+  await verb.evaluate((node) => (node.textContent = "Searched and read"));
+  assert.equal(await verb.evaluate((node) => node.scrollWidth - node.clientWidth), 0);
+});
+
+test("the placeholder is whole on a small phone before the first message", async (t) => {
+  const { page, url } = await setUp(t, { context: { viewport: { width: 320, height: 640 }, hasTouch: true, isMobile: true } });
+  await page.route("**/api/models", async (route) => {
+    const response = await route.fetch();
+    const { models } = await response.json();
+    await route.fulfill({ response, json: { models: [...models, { ...models[0], name: "Another", default: false }], attachments: true } });
+  });
+  await page.goto(url);
+  await page.getByRole("button", { name: "Attach files" }).waitFor();
+  await page.locator("#choice button").waitFor();
+  await page.waitForFunction(() => {
+    const box = document.getElementById("message");
+    return box.scrollHeight <= box.clientHeight + 1;
+  });
+});
+
+test("sources that open are on the screen", async (t) => {
+  const { page, url, model, search } = await setUp(t, { context: { viewport: { width: 390, height: 600 } } });
+  await page.goto(url);
+  await sendMessage(page, "Tea?");
+  (await model.next()).callSearch("tea");
+  (await search.next()).respond(3);
+  const reply = await model.next();
+  reply.sendText("Leaves.\n\n".repeat(9));
+  reply.end();
+  await lastAnswer(page).getByRole("button", { name: "3 sources" }).click();
+  const below = await lastAnswer(page).locator(".sources").boundingBox();
+  const end = await top(page.locator("#main > footer"));
+  assert.ok(below.y + below.height <= end + 1, `${JSON.stringify(below)} above ${end}`);
+});
+
+test("a note that appears at the end of a text is on the screen", async (t) => {
+  const { page, url, model } = await setUp(t, { context: { viewport: { width: 390, height: 600 } } });
+  await page.goto(url);
+  await sendMessage(page, "Tell me.");
+  const reply = await model.next();
+  // The text fills the screen to its end.
+  const fills = () => page.evaluate(() => {
+    const bottom = (id) => document.querySelector(id).getBoundingClientRect().bottom;
+    return bottom(".answer .prose") > bottom("#scroller") - 60;
+  });
+  for (let line = 1; !(await fills().catch(() => false)); line += 1) {
+    reply.sendText(`Line ${line}.\n\n`);
+    await prose(page).getByText(`Line ${line}.`, { exact: true }).waitFor();
+  }
+  reply.end("length");
+  await lastAnswer(page).getByText("The model reached its output limit").waitFor();
+  await page.waitForFunction(() => {
+    const note = document.querySelector(".answer .note").getBoundingClientRect();
+    return note.bottom <= document.getElementById("scroller").getBoundingClientRect().bottom;
+  });
+});
+
 test("what is typed without a focus goes into the box, and the arrow recalls the last message", async (t) => {
   const fixture = await setUp(t);
   const { page, url } = fixture;

@@ -120,6 +120,15 @@ for (const { name, options } of SCREENS) {
   });
 }
 
+test("a shared answer that ends with emphasis has it", async (t) => {
+  const fixture = await setUp(t);
+  const { page } = fixture;
+  const [id] = await converse(fixture, [["Tea?", "Steep it.\n\n*Not too `hot`.*"]]);
+  await page.goto(addressOf(fixture, await share(fixture, id)));
+  await waitForText(page.locator(".answer .prose em"), "Not too hot.");
+  await waitForText(page.locator(".answer .prose p").last(), "Not too hot.");
+});
+
 test("a shared copy can be loaded again after a failure", async (t) => {
   const fixture = await setUp(t);
   const { page } = fixture;

@@ -65,6 +65,7 @@ export class Sources {
   #open(open: boolean): void {
     this.element.classList.toggle("closed", !open);
     this.toggle.setAttribute("aria-expanded", String(open));
+    if (open) this.element.scrollIntoView({ block: "nearest" });
   }
 }
 

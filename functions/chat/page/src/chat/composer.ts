@@ -57,7 +57,7 @@ export class Composer {
     });
     window.addEventListener("resize", () => this.#grow());
     // What appears next to the box makes it narrower, and its placeholder may need a second line.
-    new ResizeObserver(() => this.#grow()).observe(byId("choice"));
+    new ResizeObserver(() => this.#grow()).observe(byId("composer-bar"));
     effect(() => {
       if (filesOf(openDraft.value).value.length > 0) void loadFiles();
       void unready.value;

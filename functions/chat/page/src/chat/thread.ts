@@ -26,6 +26,8 @@ export class Thread {
   /** Suggested questions by the answer that they follow, also when it is shown again. */
   #followUps = new Map<string, HTMLElement>();
   #following = true;
+  /** Whether the end of the text was on the screen. */
+  #nearEnd = false;
   #top = 0;
   /** The newest question, below which space is kept for its answer; null for a conversation that was only read. */
   #question: HTMLElement | null = null;
@@ -114,7 +116,7 @@ export class Thread {
   showMessage(id: string): boolean {
     const message = this.#list.querySelector<HTMLElement>(`[data-message="${CSS.escape(id)}"]`);
     if (!message) return false;
-    this.#following = false;
+    this.#following = this.#nearEnd = false;
     message.tabIndex = -1;
     message.scrollIntoView({ block: "start" });
     message.focus({ preventScroll: true });
@@ -153,7 +155,13 @@ export class Thread {
     this.#top = this.#scroller.scrollTop;
     if (up && this.#distance() > 4) this.#following = false;
     else if (!up && this.#distance() < FOLLOW_DISTANCE) this.#following = true;
-    this.#jump.hidden = this.#following;
+    this.#showJump();
+  }
+
+  #showJump(): void {
+    const distance = this.#distance();
+    this.#nearEnd = distance < FOLLOW_DISTANCE * 4;
+    this.#jump.hidden = this.#following || distance < FOLLOW_DISTANCE;
   }
 
   #updateScroll(): void {
@@ -161,11 +169,13 @@ export class Thread {
     const gutter = (this.#scroller.offsetWidth - this.#scroller.clientWidth) / 2;
     document.documentElement.style.setProperty("--gutter", `${gutter}px`);
     this.#reserve();
+    // A note that appears at the end is shown whole.
+    this.#following ||= this.#nearEnd && this.#list.querySelector(":last-child > .notes > .note") !== null;
     if (this.#following) {
       this.#scroller.scrollTop = this.#scroller.scrollHeight;
       this.#top = this.#scroller.scrollTop;
     }
-    this.#jump.hidden = this.#following || this.#distance() < FOLLOW_DISTANCE;
+    this.#showJump();
   }
 }
 

@@ -155,7 +155,8 @@ export class Turn {
     this.#resuming = true;
     while (failures < RETRY_DELAYS_MS.length) {
       const delayMs = RETRY_DELAYS_MS[failures] || pauseMs.value;
-      if (delayMs > 0) this.view.showStatus(t.chat.reconnecting);
+      // The demo itself shows the loss that it made.
+      if (delayMs > pauseMs.value) this.view.showStatus(t.chat.reconnecting);
       await sleepOrOnline(delayMs);
       const before = this.#lastId;
       try {
@@ -230,18 +231,13 @@ function idempotencyKeyOf(request: object): string {
 }
 
 function randomKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return crypto.getRandomValues(new Uint32Array(4)).join("-");
 }
 
 /** Waits for a time, or until the browser is online again. */
 function sleepOrOnline(ms: number): Promise<void> {
   return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      window.removeEventListener("online", end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    window.addEventListener("online", end);
+    setTimeout(resolve, ms);
+    window.addEventListener("online", () => resolve(), { once: true });
   });
 }

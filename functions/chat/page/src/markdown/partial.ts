@@ -53,7 +53,7 @@ function pending(state: StateInline, silent: boolean, pattern: RegExp, type: str
 
 /**
  * Adds a closer for each open delimiter at the end of the text, in the form that markdown-it's own rules for emphasis
- * read afterwards. A single `*` or `_` may be no emphasis at all, so it stays.
+ * read afterwards. A single `*` or `_` may be no emphasis at all, so it stays, unless the block begins with it.
  */
 function closeEmphasis(state: StateInline): boolean {
   if (!state.env.tail || state.level > 0) return false;
@@ -62,7 +62,7 @@ function closeEmphasis(state: StateInline): boolean {
   for (let at = known - 1; at >= 0 && delimiters.length < known + MAX_CLOSED; at -= 1) {
     const [inner, outer] = [delimiters[at], delimiters[at - 1]];
     if (!inner || !isOpen(inner)) continue;
-    if (inner.marker === TILDE) close(state, inner);
+    if (inner.marker === TILDE || inner.token === 0) close(state, inner);
     else if (outer && isOpen(outer) && outer.marker === inner.marker && outer.token === inner.token - 1) {
       close(state, inner);
       close(state, outer);
