@@ -1,7 +1,7 @@
 """pack FOLDER ZIP: packs a function reproducibly for Lambda, so that the same files give the same bytes; prints size and hash.
 
 Fails when the archive is larger than MOST_BYTES (8 MiB): each cold start loads all of it. Zopfli makes it 3 % smaller than zlib does,
-in ITERATIONS rounds (5); 0 leaves it to zlib, which is fast, for a build that nobody deploys.
+in ITERATIONS rounds (15); 0 leaves it to zlib, which is fast, for a build that nobody deploys.
 """
 
 import hashlib
@@ -46,7 +46,7 @@ def main():
     max_bytes = int(os.environ.get("MOST_BYTES", 8 * 1024 * 1024))
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     files = [(path.relative_to(folder).as_posix().encode(), 0o100755 if os.access(path, os.X_OK) else 0o100644, path.read_bytes()) for path in paths]
-    archive.write_bytes(archived(files, int(os.environ.get("ITERATIONS", 5))))
+    archive.write_bytes(archived(files, int(os.environ.get("ITERATIONS", 15))))
     size = archive.stat().st_size
     print(f"{archive}: {size} bytes, sha256 {hashlib.sha256(archive.read_bytes()).hexdigest()}")
     with zipfile.ZipFile(archive) as packed:
