@@ -142,7 +142,7 @@ async fn the_schema_is_plain() {
     let expected = json!({
         "type": "object",
         "properties": {
-            "query": {"type": "string", "description": "简短具体，写明时间、地点；要能单独看懂，用名称代替“它”“第一条”"},
+            "query": {"type": "string", "description": "简短具体，写明时间、地点；用名称代替“它”“第一条”"},
             "mode": choice(&["quick", "normal", "deep"],
                 "quick 3 条结果；normal（默认）10 条；deep 还有详细摘要，用于复杂问题"),
             "topic": choice(&["general", "news", "finance"], "默认 general"),
