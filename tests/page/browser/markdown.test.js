@@ -174,7 +174,7 @@ test("Markdown renders as elements", async (t) => {
       "<blockquote><p>quoted</p></blockquote>",
       '<div class="table" tabindex="0" role="group" aria-label="Table"><table><thead><tr><th>a</th><th class="align-right">b</th></tr></thead>',
       '<tbody><tr><td>1</td><td class="align-right"><s>2</s></td></tr></tbody></table></div>',
-      "<hr><p><code>x</code><br>&lt;b&gt;</p>",
+      '<hr><p><code class="short">x</code><br>&lt;b&gt;</p>',
       '<div class="code" data-language="rust" data-coloured=""><div class="code-head"><span>rust</span><button type="button" class="copy-code" data-copy="code" aria-label="Copy code">Copy</button></div>',
       '<pre tabindex="0"><code><span class="hljs-keyword">fn</span> <span class="hljs-title function_">main</span>() {}</code></pre></div>',
     ].join(""),
