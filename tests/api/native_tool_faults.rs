@@ -58,6 +58,21 @@ async fn f051_invalid_arguments_are_repaired_twice() {
 }
 
 #[tokio::test]
+async fn f051_round_with_a_fitting_call_is_no_repair() {
+    let app = NativeApp::start().await;
+    app.model.respond_with(|request| match (&request.body["tool_choice"], request.messages().len()) {
+        (choice, _) if choice == "none" => Completion::of(["不知道。"]),
+        (_, messages) if messages > 12 => Completion::of(["好。"]),
+        (_, messages) => {
+            let calls = Completion::new().call(0, "a", "search_web", &json!({ "n": messages }).to_string());
+            calls.call(1, "b", "calculator", &json!({ "expression": format!("{messages}+1") }).to_string()).end()
+        }
+    });
+    let turn = app.send_message("天气").await;
+    assert_eq!((turn.content().as_str(), turn.finish_reason()), ("好。", "stop"));
+}
+
+#[tokio::test]
 async fn empty_arguments_are_an_empty_object() {
     let (app, turn) = run_with_reply(Completion::new().call(0, "a", "search_web", "").end()).await;
     assert_eq!(turn.events_of("tool_call")[0]["arguments"], json!({}));

@@ -33,7 +33,7 @@ const NATIVE_ROUNDS: u32 = 10;
 /// Maximum number of rounds with tools of a deep search, unless the agent has its own.
 const DEEP_ROUNDS: u32 = 12;
 
-/// Maximum number of rounds in a row in which the arguments of a call do not fit its schema: the first one and two repairs.
+/// Maximum number of rounds in a row in which no call fits the schema of its tool: the first one and two repairs.
 const MAX_INVALID_ROUNDS: u32 = 3;
 
 /// Number of equal calls in one turn that ends the rounds with tools.
@@ -126,7 +126,7 @@ struct Run<'a> {
     /// How many bytes of the draft's content `messages` contain.
     text_in_messages: usize,
     rounds: u32,
-    /// The last rounds in a row in which the arguments of a call did not fit its schema.
+    /// The last rounds in a row in which no call fitted the schema of its tool.
     invalid_rounds: u32,
     deadlines: Deadlines,
     equal_calls: HashMap<String, usize>,

@@ -38,11 +38,6 @@ impl Owner {
         let name = self.0.split_once(':').map_or(self.as_str(), |(_, name)| name);
         if self.0.starts_with("token:") { name.split_once(' ').map_or(name, |(_, subject)| subject) } else { name }
     }
-
-    /// The rate limit key of the owner's turns.
-    pub fn turn_limit_key(&self) -> String {
-        format!("chat:{}", self.as_str())
-    }
 }
 
 #[cfg(test)]

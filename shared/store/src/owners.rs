@@ -68,7 +68,7 @@ async fn delete_scanned(table: &Table, owner: &Owner) -> Result<usize> {
 
 /// Owners' names hold no `#`, so a partition that begins with this one and `#` belongs to the same owner. Outside of
 /// these, pointers to tool calls name the partition of their row, copies of shares and ratings that of the owner, and
-/// limits name the owner.
+/// the limits of turns of earlier releases name the owner.
 fn scan_owner(table: &Table, owner: &Owner) -> ScanFluentBuilder {
     let partition = owner.partition();
     let scan = table.client.scan().table_name(&*table.name).consistent_read(true).projection_expression("pk, sk");
@@ -77,7 +77,7 @@ fn scan_owner(table: &Table, owner: &Owner) -> ScanFluentBuilder {
     )
     .expression_attribute_names("#under", UNDER)
     .expression_attribute_values(":calls", s(executions::owner_partition(owner)))
-    .expression_attribute_values(":limit", s(limits::key_prefix(&owner.turn_limit_key())))
+    .expression_attribute_values(":limit", s(limits::key_prefix(&format!("chat:{}", owner.as_str()))))
     .expression_attribute_values(":under", s(format!("{partition}#")))
     .expression_attribute_values(":own", s(partition))
 }

@@ -13,8 +13,8 @@ const MIN_PREFIX: usize = 3;
 
 /// What a search of conversations finds: texts with all terms of the query.
 ///
-/// A term is a run of letters and digits, which is found where one begins with it, or as a whole if it has one or two, or a run of Chinese, Japanese, Korean or Thai
-/// characters or of symbols, which is found anywhere.
+/// A term is a run of letters and digits, which is found where one begins with it, or as a whole if it has one or two;
+/// or a run of Chinese, Japanese, Korean or Thai characters or of symbols, which is found anywhere.
 #[derive(Clone, Debug)]
 pub struct ConversationQuery {
     terms: Vec<Vec<char>>,
